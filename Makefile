@@ -1,0 +1,67 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# They need Python 3.11 or newer with pip; everything else is installed into this folder.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-print-directory
+
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && command -v $$p && break; done)
+UV_VERSION := 0.13.7
+UV ?= .tools/uv/bin/uv
+# Only this machine's Python: uv would fetch others from elsewhere. Versions are pinned in constraints.txt.
+export UV_PYTHON_DOWNLOADS := never
+export UV_LINK_MODE := copy
+export UV_SYSTEM_CERTS := 1
+export VIRTUAL_ENV := $(CURDIR)/.venv
+INSTALL = $(UV) pip install --quiet --constraint constraints.txt
+RUN := .venv/bin/python
+
+.PHONY: help demo test test-long lint bench docs constraints clean
+help:
+	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
+
+.tools/uv/bin/uv:
+	@test -n "$(PYTHON)" || { echo "karat needs Python 3.11 or newer" >&2; exit 1; }
+	@echo "fetching uv $(UV_VERSION) into .tools"
+	@rm -rf .tools/uv
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .tools/uv uv==$(UV_VERSION)
+
+# One stamp a set of dependencies.
+.venv/bin/python: | $(UV)
+	@$(UV) venv --quiet --python $(PYTHON) .venv
+.venv/.demo: pyproject.toml constraints.txt | .venv/bin/python
+	@$(INSTALL) --editable .
+	@touch $@
+.venv/.test: .venv/.demo
+	@$(INSTALL) --group test
+	@touch $@
+.venv/.dev: .venv/.test
+	@$(INSTALL) --group dev
+	@touch $@
+
+demo: .venv/.demo ## set up and run the main job
+	@$(RUN) -m karat demo
+
+test: .venv/.test ## set up everything and run all tests
+	@$(RUN) -m pytest -n 2 -m "not long" $(ARGS)
+
+test-long: .venv/.test ## the same with the full coverage grids
+	@$(RUN) -m pytest -n 2 $(ARGS)
+
+lint: .venv/.dev ## format, lint and types
+	@$(RUN) -m ruff format --check . && $(RUN) -m ruff check . && $(RUN) -m mypy
+
+bench: .venv/.test ## ratios against named peers, one table
+	@$(RUN) -m benchmarks
+
+docs: .venv/.dev ## build the documentation into site/
+	@$(RUN) -m mkdocs build --strict
+
+constraints: | .venv/bin/python ## pin every dependency anew in constraints.txt
+	@$(UV) pip compile --quiet --universal --upgrade --no-header --no-annotate --no-emit-index-url \
+	  --python-version 3.11 pyproject.toml --group dev -o constraints.txt
+
+clean: ## remove everything built
+	rm -rf .venv .tools dist build site

@@ -1,0 +1,1 @@
+"""karat: how good are my predictions?"""
