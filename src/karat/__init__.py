@@ -1,1 +1,40 @@
-"""karat: how good are my predictions?"""
+"""karat: how good are my predictions?
+
+Precision, recall, PR, ROC and AP of a huge scored resource, with bounds that hold, from few labels.
+"""
+
+from karat.curves import Curve
+from karat.designs.paula import Paula
+from karat.designs.point import Point
+from karat.designs.stratified import Stratified
+from karat.designs.uniform import Uniform
+from karat.draws import Draw, Labels
+from karat.errors import InvalidData, InvalidInput, KaratError, MissingExtra
+from karat.results import Assumption, Interval
+from karat.simulate import Simulation, simulate
+from karat.study import Study, curve_from, load_draw, save_draw
+from karat.study import open_resource as open  # noqa: A004
+
+__all__ = [
+    "Assumption",
+    "Curve",
+    "Draw",
+    "Interval",
+    "InvalidData",
+    "InvalidInput",
+    "KaratError",
+    "Labels",
+    "MissingExtra",
+    "Paula",
+    "Point",
+    "Simulation",
+    "Stratified",
+    "Study",
+    "Uniform",
+    "curve_from",
+    "load_draw",
+    "open",
+    "save_draw",
+    "simulate",
+]
+__version__ = "0.1.0"

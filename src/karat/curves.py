@@ -1,0 +1,302 @@
+"""Curve: bounds on the yield of every rank, and everything that follows from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from karat import _check
+from karat.math import areas, derive
+from karat.math.path import Floats, Ranks, bounds_at, make_consistent, thin
+from karat.results import Assumption, Guarantee, Interval, freeze, html_block, make_frame, show
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from matplotlib.axes import Axes
+
+    from karat.math.derive import AtRank, Range
+
+Positives = int | tuple[int, int] | None
+"""How many positives the whole universe holds: known, bounded, or (None) those in the list."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curve:
+    """Simultaneous bounds on the number of positives among the first r items, for every r.
+
+    Bounds are kept at knots and extended to every rank by ``Y(r+1) - Y(r)`` being 0 or 1. Metrics derived from them
+    hold whenever the bounds do.
+    """
+
+    method: str
+    n_items: int
+    n_labels: int
+    ranks: Ranks
+    yield_low: Floats
+    yield_high: Floats
+    yield_estimate: Floats
+    confidence_level: float
+    guarantee: Guarantee
+    assumptions: tuple[Assumption, ...] = ()
+    notes: tuple[str, ...] = ()
+    claimed_factor: float | None = None
+    """Within which factor of the truth the method promises to be, if it does."""
+    steps: Mapping[str, Floats] = field(default_factory=dict)
+    """The paper's step curves by name: precision at each knot, held until the next."""
+    simultaneous: bool = True
+    crossed: bool = field(init=False)
+    """Whether no list of labels fits the bounds: the labels contradict the assumptions. They are then left as found."""
+
+    def __post_init__(self) -> None:
+        low, high = make_consistent(self.ranks, self.yield_low, self.yield_high)
+        crossed = bool(np.any(low > high))
+        if crossed:
+            low, high, estimate = self.yield_low, self.yield_high, self.yield_estimate
+        else:
+            estimate = np.clip(self.yield_estimate, low, high)
+        frozen = {"ranks": self.ranks, "yield_low": low, "yield_high": high, "yield_estimate": estimate}
+        for name, value in frozen.items():
+            object.__setattr__(self, name, freeze(value))
+        object.__setattr__(self, "crossed", crossed)
+
+    @property
+    def contradicted(self) -> tuple[Assumption, ...]:
+        """The assumptions that the labels contradict."""
+        return tuple(assumption for assumption in self.assumptions if assumption.verdict == "contradicted")
+
+    # --- at a rank
+
+    def yields(self, ranks: ArrayLike) -> tuple[Floats, Floats, Floats]:
+        """Return estimate, low and high of the number of positives among the first r items, for each rank."""
+        at = self._ranks(ranks)
+        low, high = bounds_at(self.ranks, self.yield_low, self.yield_high, at=at)
+        return np.interp(at, self.ranks, self.yield_estimate), low, high
+
+    def precision(self, ranks: ArrayLike) -> tuple[Floats, Floats, Floats]:
+        """Return estimate, low and high of the precision of the first r items, for each rank."""
+        at = self._ranks(ranks)
+        estimate, low, high = self.yields(at)
+        return estimate / at, low / at, high / at
+
+    def step(self, name: str, ranks: ArrayLike) -> Floats:
+        """Return one of the paper's step curves (an estimate of precision) at any ranks."""
+        values = self.steps[_check.one_of("name", name, self.steps)]
+        return values[np.searchsorted(self.ranks, self._ranks(ranks), side="right") - 1]
+
+    def at(self, rank: int) -> Interval:
+        """Return the precision of the first ``rank`` items (Prec@k)."""
+        estimate, low, high = (float(values[0]) for values in self.precision([rank]))
+        return self._interval(f"precision at {rank:,}", estimate, low, high)
+
+    def gain_at(self, rank: int) -> Interval:
+        """Return the number of positives among the first ``rank`` items (yield, Gain@k)."""
+        estimate, low, high = (float(values[0]) for values in self.yields([rank]))
+        return self._interval(f"yield at {rank:,}", estimate, low, high)
+
+    def recall_at(self, rank: int, *, positives: Positives = None) -> Interval:
+        """Return recall (sensitivity, true positive rate) among ``positives``, or inside the list."""
+        bounds = self._positives(positives)
+        return self._derived("recall", rank, lambda known: derive.recall(known, positives=bounds), bounds)
+
+    def f1_at(self, rank: int, *, positives: Positives = None, beta: float = 1.0) -> Interval:
+        bounds = self._positives(positives)
+        beta = _check.number("beta", beta, above=0)
+        name = "F1" if beta == 1 else f"F{beta:g}"
+        return self._derived(name, rank, lambda known: derive.f_beta(known, beta=beta, positives=bounds), bounds)
+
+    def false_positive_rate_at(self, rank: int) -> Interval:
+        return self._derived("false positive rate", rank, derive.false_positive_rate)
+
+    def specificity_at(self, rank: int) -> Interval:
+        return self._derived("specificity", rank, derive.specificity)
+
+    def accuracy_at(self, rank: int) -> Interval:
+        return self._derived("accuracy", rank, derive.accuracy)
+
+    def lift_at(self, rank: int) -> Interval:
+        interval = self._derived("lift", rank, derive.lift)
+        return replace(interval, high=self.n_items / rank) if self.crossed else interval
+
+    # --- of the whole list
+
+    def total_positives(self) -> Interval:
+        return replace(self.gain_at(self.n_items), name="positives in the list")
+
+    def average_precision(self) -> Interval:
+        estimate = areas.estimated_average_precision(self.ranks, self.yield_estimate)
+        return self._area("average precision", estimate, areas.average_precision_range)
+
+    def roc_auc(self) -> Interval:
+        estimate = areas.estimated_roc_auc(self.ranks, self.yield_estimate)
+        return self._area("ROC AUC", estimate, areas.roc_auc_range)
+
+    def cutoff(
+        self, *, precision: float | None = None, recall: float | None = None, positives: Positives = None
+    ) -> int | None:
+        """Return the largest rank with precision, or the smallest with recall, certainly at least the target.
+
+        None when no rank is certain.
+        """
+        if (precision is None) == (recall is None):
+            raise _check.refuse("precision", "given, or 'recall', but not both", (precision, recall))
+        if self.crossed:
+            return None
+        if precision is not None:
+            target = _check.number("precision", precision, above=0, most=1)
+            return derive.largest_cutoff(self.ranks, self.yield_low, target=target) or None
+        target = _check.number("recall", recall or 0.0, above=0, most=1)
+        bounds = self._positives(positives)
+        return derive.smallest_cutoff(self.ranks, self.yield_low, self.yield_high, target=target, positives=bounds)
+
+    # --- shown
+
+    def plot(self, kind: str = "precision", *, ax: Axes | None = None, truth: NDArray[Any] | None = None) -> Axes:
+        """Draw the curve: "precision", "precision-yield", "pr", "roc" or "hits", with the truth if it is known."""
+        from karat import plotting  # noqa: PLC0415
+
+        return plotting.draw_curve(self.points(2000), kind, ax=ax, truth=truth, title=self.headline())
+
+    def points(self, most: int = 500) -> dict[str, NDArray[Any]]:
+        """Return the curve at a spread of ranks: precision, yield, recall and false positive rate with bounds."""
+        keep = self.ranks[thin(self.ranks, most=most)]
+        between = np.unique(np.geomspace(1, self.n_items, most // 2).astype(np.int64))
+        ranks = np.unique(np.r_[keep, between])
+        ranks = ranks[ranks > 0]
+        estimate, low, high = self.yields(ranks)
+        table: dict[str, NDArray[Any]] = {"rank": ranks}
+        total = max(float(self.yield_estimate[-1]), 1e-12)
+        negatives = max(self.n_items - total, 1e-12)
+        known = self._known(ranks)
+        recall, rate = derive.recall(known), derive.false_positive_rate(known)
+        rows: list[tuple[str, Floats, Floats, Floats]] = [
+            ("precision", estimate / ranks, low / ranks, high / ranks),
+            ("yield", estimate, low, high),
+            ("recall", np.clip(estimate / total, 0, 1), recall.low, recall.high),
+            ("false_positive_rate", np.clip((ranks - estimate) / negatives, 0, 1), rate.low, rate.high),
+        ]
+        for name, *columns in rows:
+            for suffix, values in zip(("", "_low", "_high"), columns, strict=True):
+                table[name + suffix] = values
+        for name in self.steps:
+            table[f"step_{name}"] = self.step(name, ranks)
+        return table
+
+    def to_frame(self) -> Any:
+        """Return the points as a pandas, Polars or PyArrow table."""
+        return make_frame(self.points())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON-ready values."""
+        return {
+            "method": self.method,
+            "n_items": self.n_items,
+            "n_labels": self.n_labels,
+            "confidence_level": self.confidence_level,
+            "guarantee": self.guarantee,
+            "simultaneous": self.simultaneous,
+            "claimed_factor": self.claimed_factor,
+            "crossed": self.crossed,
+            "assumptions": [assumption.to_dict() for assumption in self.assumptions],
+            "notes": list(self.notes),
+            "summary": {item.name: item.to_dict() for item in self.summary()},
+            "points": {name: values.tolist() for name, values in self.points().items()},
+        }
+
+    def summary(self) -> list[Interval]:
+        """Return the numbers of the whole list."""
+        return [self.at(self.n_items), self.total_positives(), self.average_precision(), self.roc_auc()]
+
+    def headline(self) -> str:
+        """Say the answer in one sentence."""
+        whole = self.at(self.n_items)
+        if self.crossed:
+            return (
+                f"About {whole.estimate:.1%} of {self.n_items:,} items are right, but nothing is certified: the bounds "
+                f"of {self.method} cross ({self.n_labels:,} labels)."
+            )
+        how = "exactly" if self.guarantee == "exact" else f"at {self.confidence_level:.0%} confidence"
+        if self.guarantee == "deterministic under assumptions":
+            how = "if its assumptions hold"
+        return (
+            f"Of {self.n_items:,} items, between {whole.low:.1%} and {whole.high:.1%} are right "
+            f"({how}; {self.method}, {self.n_labels:,} labels)."
+        )
+
+    def __str__(self) -> str:
+        marks = sorted({min(10**k, self.n_items) for k in range(2, 12) if 10 ** (k - 1) < self.n_items})
+        spread = "   ".join(f"top {rank:,}: {show(i.estimate)} [{show(i.low)}, {show(i.high)}]"
+                            for rank in marks for i in [self.at(rank)])  # fmt: skip
+        doubts = " ".join(assumption.finding for assumption in self.contradicted)
+        basis = f"{self.guarantee}; the labels contradict it: {doubts}" if doubts else f"{self.guarantee}."
+        return f"{self.headline()}\nPrecision: {spread}\nGuarantee: {basis}"
+
+    def _repr_html_(self) -> str:
+        return html_block(str(self))
+
+    # --- inside
+
+    def _ranks(self, ranks: ArrayLike) -> Ranks:
+        at = np.asarray(ranks)
+        if at.dtype.kind not in "iu" or at.size == 0 or at.min() < 1 or at.max() > self.n_items:
+            raise _check.refuse("rank", f"a whole number from 1 to {self.n_items:,}", ranks)
+        return at.astype(np.int64)
+
+    def _positives(self, positives: Positives) -> tuple[float, float] | None:
+        if positives is None:
+            return None
+        low, high = positives if isinstance(positives, tuple) else (positives, positives)
+        least = _check.whole("positives", low, least=1)
+        most = _check.whole("positives", high, least=least)
+        if not self.crossed and most < self.yield_low[-1]:
+            raise _check.refuse(
+                "positives", f"at least the {self.yield_low[-1]:,.0f} that the list certainly holds", positives
+            )
+        return float(least), float(most)
+
+    def _known(self, ranks: Ranks, positives: tuple[float, float] | None = None) -> AtRank:
+        high = self.yield_high if positives is None else np.minimum(self.yield_high, positives[1])
+        low_at, high_at = bounds_at(self.ranks, self.yield_low, high, at=ranks)
+        return derive.AtRank(ranks, low_at, high_at, float(self.yield_low[-1]), float(high[-1]), self.n_items)
+
+    def _interval(self, name: str, estimate: float, low: float, high: float) -> Interval:
+        return Interval(
+            name=name,
+            estimate=estimate,
+            low=low,
+            high=high,
+            confidence_level=self.confidence_level,
+            guarantee=self.guarantee,
+            simultaneous=self.simultaneous,
+            method=self.method,
+            n_labels=self.n_labels,
+        )
+
+    def _vacuous(self, name: str, estimate: float) -> Interval:
+        note = "nothing is certified: the bounds cross, so the labels contradict the method's assumptions"
+        return replace(self._interval(name, estimate, 0.0, 1.0), note=note)
+
+    def _derived(
+        self, name: str, rank: int, metric: Callable[[AtRank], Range], positives: tuple[float, float] | None = None
+    ) -> Interval:
+        full_name = f"{name} at {rank:,}"
+        ranks = self._ranks([rank])
+        y, total = np.interp(ranks, self.ranks, self.yield_estimate), float(self.yield_estimate[-1])
+        plugged = metric(derive.AtRank(ranks, y, y, total, total, self.n_items))
+        estimate = float(plugged.low[0] + plugged.high[0]) / 2
+        if self.crossed:
+            return self._vacuous(full_name, estimate)
+        bounds = metric(self._known(ranks, positives))
+        low, high = float(bounds.low[0]), float(bounds.high[0])
+        return self._interval(full_name, min(max(estimate, low), high), low, high)
+
+    def _area(
+        self, name: str, estimate: float, bound: Callable[[Ranks, Floats, Floats], tuple[float, float]]
+    ) -> Interval:
+        if self.crossed:
+            return self._vacuous(name, estimate)
+        low, high = bound(self.ranks, self.yield_low, self.yield_high)
+        return self._interval(name, min(max(estimate, low), high), low, high)

@@ -1,0 +1,152 @@
+"""The common face of all designs, and the one implementation that fixed designs share."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from karat import _check
+from karat.draws import Draw, Labels
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import ArrayLike
+
+    from karat.curves import Curve
+    from karat.draws import Id
+    from karat.math.path import Ranks
+
+    Identify = Callable[[Ranks], Sequence[Id]]
+    """Gives the ids of ranks, so that a draw can be joined with labels by id."""
+
+
+class Design(Protocol):
+    """Ask for ranks, tell their labels, read the curve."""
+
+    draw: Draw
+    labels: Labels
+
+    def ask(self, n: int | None = None) -> Ranks:
+        """Return up to ``n`` further ranks to label (all that can be laid out now, if None)."""
+        ...
+
+    def tell(self, labels: Labels) -> None:
+        """Take answers; of two for one rank the later counts."""
+        ...
+
+    def curve(self) -> Curve:
+        """Return the bounds that the labels so far give."""
+        ...
+
+    @property
+    def pending(self) -> Ranks:
+        """Ranks asked for and not yet answered."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether the goal is met."""
+        ...
+
+
+class Method(Protocol):
+    """The parameters of a design; it starts one and takes one up again."""
+
+    name: ClassVar[str]
+
+    def plan(self, n_items: int) -> dict[str, Any]:
+        """Return how many labels a list of n_items needs, and the constants behind it."""
+        ...
+
+    def begin(
+        self, n_items: int, *, seed: int, resource: Mapping[str, Any] | None = None, identify: Identify | None = None
+    ) -> Design: ...
+
+    def resume(self, draw: Draw, labels: Labels, *, identify: Identify | None = None) -> Design: ...
+
+
+class Layout(NamedTuple):
+    """Distinct ranks to label, and what the estimate must know about how they were drawn."""
+
+    ranks: Ranks
+    columns: Mapping[str, ArrayLike]
+
+
+class FixedMethod(Protocol):
+    """A method that lays out all its ranks before the first label."""
+
+    name: ClassVar[str]
+
+    def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout: ...
+
+    def estimate(self, draw: Draw, labels: Labels) -> Curve: ...
+
+
+class FixedDesign:
+    """Ask/tell around a fixed method: one sealed batch, handed out in pieces."""
+
+    def __init__(self, method: FixedMethod, draw: Draw, labels: Labels, n_handed_out: int) -> None:
+        self.method = method
+        self.draw = draw
+        self.labels = labels
+        self._n_handed_out = n_handed_out
+
+    def ask(self, n: int | None = None) -> Ranks:
+        ranks = self.draw.ranks
+        stop = len(ranks) if n is None else self._n_handed_out + _check.whole("n", n, least=1)
+        piece = ranks[self._n_handed_out : stop]
+        self._n_handed_out += len(piece)
+        return piece
+
+    def tell(self, labels: Labels) -> None:
+        require_asked(self.draw, labels)
+        self.labels = self.labels.and_then(labels)
+
+    def curve(self) -> Curve:
+        return self.method.estimate(self.draw, self.labels)
+
+    @property
+    def pending(self) -> Ranks:
+        handed_out = self.draw.ranks[: self._n_handed_out]
+        return handed_out[~np.isin(handed_out, self.labels.ranks)]
+
+    @property
+    def done(self) -> bool:
+        return bool(np.isin(self.draw.ranks, self.labels.ranks).all())
+
+
+def begin_fixed(
+    method: FixedMethod, n_items: int, *, seed: int, resource: Mapping[str, Any] | None, identify: Identify | None
+) -> FixedDesign:
+    n_items = _check.whole("n_items", n_items, least=1)
+    seed = _check.whole("seed", seed)
+    layout = method.lay_out(n_items, np.random.default_rng(seed))
+    parameters = asdict(method)  # type: ignore[call-overload]
+    draw = Draw(method=method.name, parameters=parameters, seed=seed, n_items=n_items, resource=resource)
+    ids = None if identify is None else identify(layout.ranks)
+    draw = draw.append(layout.ranks, columns=layout.columns, ids=ids)
+    return FixedDesign(method, draw, Labels.none(), 0)
+
+
+def resume_fixed(method: FixedMethod, draw: Draw, labels: Labels) -> FixedDesign:
+    design = FixedDesign(method, draw, Labels.none(), draw.n_ranks)
+    design.tell(labels)
+    return design
+
+
+def require_asked(draw: Draw, labels: Labels) -> None:
+    """Raise if a label belongs to a rank that was never asked for: it would not be part of the sample."""
+    stray = labels.ranks[~np.isin(labels.ranks, draw.ranks)]
+    if stray.size:
+        raise _check.refuse("labels", "for ranks that the draw asked for", f"rank {stray[0]}")
+
+
+def unanswered_note(draw: Draw, labels: Labels) -> tuple[str, ...]:
+    """Say how many ranks have no sure label yet, and how they count."""
+    n_open = int(np.sum(labels.at(draw.ranks) == -1))
+    if not n_open:
+        return ()
+    return (f"{n_open:,} of {draw.n_ranks:,} labels are missing or unsure: each counts 0 below and 1 above.",)

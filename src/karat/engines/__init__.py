@@ -1,0 +1,1 @@
+"""Engines: they turn ranks into items and never see statistics."""

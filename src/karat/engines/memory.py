@@ -1,0 +1,106 @@
+"""The engine for what fits into memory, and the oracle for all others: it simply sorts."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from karat import _check
+from karat.engines.base import Items, hash_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from karat.draws import Id
+    from karat.math.path import Floats, Ranks
+
+
+class Table(Protocol):
+    """What the engine needs of a table: `FileTable` and `FrameTable` have it."""
+
+    name: str
+    columns: list[str]
+    n_rows: int
+
+    def require(self, column: str) -> None: ...
+    def numbers(self, column: str) -> NDArray[np.float64]: ...
+    def id_numbers(self, column: str | None) -> tuple[NDArray[np.int64], bool]: ...
+    def rows(self, positions: NDArray[np.int64], columns: Sequence[str] | None = None) -> list[dict[str, Any]]: ...
+
+
+class MemoryEngine:
+    """Ranks a table by one column."""
+
+    def __init__(
+        self, table: Table, *, score: str, id: str | None = None, seed: int = 0, higher_is_better: bool = True  # noqa: A002
+    ) -> None:
+        self.table = table
+        self.seed = _check.whole("seed", seed)
+        self._score, self._id, self._higher = score, id, higher_is_better
+        if id is not None:
+            table.require(id)
+        self._scores = table.numbers(score)
+        numbers, self._ids_are_whole = table.id_numbers(id)
+        self._numbers = numbers
+        self.n_items = table.n_rows
+        ranked = self._scores if higher_is_better else -self._scores
+        self._positions = order_items(ranked, numbers, seed=self.seed)
+        if not self._ids_are_whole:
+            self._separate_collisions(ranked)
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """The row of each rank: the first row is 0, the first rank stands first."""
+        return self._positions
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "source": self.table.name,
+            "score": self._score,
+            "id": self._id,
+            "higher_is_better": self._higher,
+            "fingerprint": {
+                "n_items": self.n_items,
+                "score_checksum": hashlib.sha256(np.sort(self._scores).tobytes()).hexdigest()[:16],
+            },
+        }
+
+    def ids_at(self, ranks: Ranks) -> list[Id]:
+        positions = self._positions[ranks - 1]
+        if self._ids_are_whole:
+            return [int(number) for number in self._numbers[positions]]
+        name = str(self._id)
+        return [str(row[name]) for row in self.table.rows(positions, [name])]
+
+    def items_at(self, ranks: Ranks) -> Items:
+        positions = self._positions[ranks - 1]
+        others = [name for name in self.table.columns if name not in {self._score, self._id}]
+        payload = self.table.rows(positions, others) if others else [{} for _ in ranks]
+        return Items(ranks, self.ids_at(ranks), self._scores[positions], payload)
+
+    def _separate_collisions(self, scores: Floats) -> None:
+        """Put text ids with the same score and the same hash into their own order."""
+        order = self._positions
+        hashes = hash_ids(self._numbers[order], seed=self.seed)
+        same = (scores[order][1:] == scores[order][:-1]) & (hashes[1:] == hashes[:-1])
+        edges = np.flatnonzero(np.diff(np.r_[False, same, False]))
+        for start, last in zip(edges[::2], edges[1::2], strict=True):
+            rows = order[start : last + 1]
+            texts = [str(row[str(self._id)]).encode() for row in self.table.rows(rows, [str(self._id)])]
+            order[start : last + 1] = rows[sorted(range(len(texts)), key=texts.__getitem__)]
+
+
+def order_items(scores: Floats, numbers: NDArray[np.int64], *, seed: int) -> NDArray[np.int64]:
+    """Return the rows by rank: score descending, then the seeded hash, then (for whole-number ids) the id."""
+    order = np.argsort(-scores, kind="stable")
+    tied = scores[order][1:] == scores[order][:-1]
+    if tied.any():
+        members = np.flatnonzero(np.r_[tied, False] | np.r_[False, tied])  # places that share their score with another
+        rows = order[members]
+        hashes = hash_ids(numbers[rows], seed=seed)
+        order[members] = rows[np.lexsort((numbers[rows], hashes, -scores[rows]))]
+    return order

@@ -1,0 +1,67 @@
+"""Answers in files: a table with an id (or rank) and a label, the label in any common word."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from karat.draws import UNSURE, Draw, Labels
+from karat.errors import InvalidData
+from karat.formats.tables import FileTable
+
+if TYPE_CHECKING:
+    from karat.formats.tables import Source
+
+RIGHT = ("1", "1.0", "true", "t", "yes", "y", "right", "correct", "positive", "good")
+WRONG = ("0", "0.0", "false", "f", "no", "n", "wrong", "incorrect", "negative", "bad")
+UNDECIDED = ("-1", "?", "unsure", "unknown", "skip", "na", "n/a")
+_MEANING = {**dict.fromkeys(RIGHT, 1), **dict.fromkeys(WRONG, 0), **dict.fromkeys(UNDECIDED, UNSURE)}
+
+
+def read_word(word: Any) -> int | None:
+    """Return 1, 0 or -1 (unsure) for an answer; None if there is none.
+
+    Examples
+    --------
+    >>> [read_word(word) for word in ("Yes", 0, "unsure", "", True)]
+    [1, 0, -1, None, 1]
+    """
+    if word is None or str(word).strip() == "":
+        return None
+    text = str(word).strip().lower()
+    if text not in _MEANING:
+        raise InvalidData(
+            f"expected an answer such as 1, 0, yes, no or unsure; got {str(word)!r}"
+        )
+    return _MEANING[text]
+
+
+def read_answers(source: Source, draw: Draw, *, label: str = "label") -> Labels:
+    """Read a table of answers and join it with the draw by id, or by rank if it has no ids.
+
+    Rows without an answer are passed over; of two answers for one item the later counts.
+    """
+    table = FileTable(source)
+    table.require(label)
+    ids = draw.ids
+    by_id = ids is not None and "id" in table.columns
+    if not by_id:
+        if "rank" not in table.columns:
+            key = "'id' or 'rank'" if ids is not None else "'rank' (the draw has no ids)"
+            raise InvalidData(f"{table.name} has no column {key}; it has {', '.join(map(repr, table.columns))}.")
+        rank_of = {str(rank): int(rank) for rank in draw.ranks}
+    else:
+        rank_of = {str(id_): int(rank) for id_, rank in zip(ids or (), draw.ranks, strict=True)}
+    key = "id" if by_id else "rank"
+    ranks, values = [], []
+    for row, (name, word) in enumerate(zip(table.texts(key), table.texts(label), strict=True), start=1):
+        try:
+            value = read_word(word)
+        except InvalidData as error:
+            raise InvalidData(f"{table.name}, row {row}, column '{label}': {error}.") from None
+        if value is None:
+            continue
+        if str(name) not in rank_of:
+            raise InvalidData(f"{table.name}, row {row}, column '{key}': expected an item of the draw; got {name!r}.")
+        ranks.append(rank_of[str(name)])
+        values.append(value)
+    return Labels.from_pairs(ranks, values)

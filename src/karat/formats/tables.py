@@ -1,0 +1,288 @@
+"""Tables in files: CSV, TSV, JSON lines and Parquet, one file or many, read with DuckDB.
+
+Every defect is named by file, row (the first item is row 1) and column before anything is done with the data.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import InvalidData
+
+Source = str | Path | Sequence[str | Path]
+
+_KINDS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet",
+          ".pq": "parquet"}  # fmt: skip
+
+
+def find_files(source: Source) -> list[Path]:
+    """Return the files that a path, a glob pattern or a list of them names, in order."""
+    wanted = [source] if isinstance(source, (str, Path)) else list(source)
+    found: list[Path] = []
+    for entry in wanted:
+        path = Path(entry)
+        if path.is_file():
+            found.append(path)
+            continue
+        matches = sorted(Path(match) for match in glob.glob(str(entry), recursive=True))
+        if path.is_dir():
+            matches = sorted(child for child in path.iterdir() if _kind(child, strict=False))
+        if not matches:
+            raise InvalidData(f"No file matches '{entry}'.")
+        found += matches
+    if not found:
+        raise InvalidData("No file was given.")
+    return found
+
+
+class FileTable:
+    """One table made of one or more files with the same columns.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "facts.csv")
+    >>> _ = path.write_text("id,score\\na,0.5\\nb,0.9\\n")
+    >>> FileTable(path).numbers("score")
+    array([0.5, 0.9])
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.files = find_files(source)
+        self.name = str(self.files[0]) if len(self.files) == 1 else f"{self.files[0]} and {len(self.files) - 1} more"
+        self._database = duckdb.connect()
+        self._columns = [self._read_columns(path) for path in self.files]
+        self.columns = list(self._columns[0])
+        self._sizes = [int(self._fetch(path, "count(*)")[0][0]) for path in self.files]
+        self.n_rows = sum(self._sizes)
+        if self.n_rows == 0:
+            raise InvalidData(f"{self.name} is empty: it has no rows.")
+
+    def require(self, column: str) -> None:
+        """Raise unless every file has the column."""
+        for path, columns in zip(self.files, self._columns, strict=True):
+            if column not in columns:
+                raise InvalidData(f"{path} has no column '{column}'; it has {', '.join(map(repr, columns))}.")
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """Return a column of finite numbers."""
+        self.require(column)
+        parts = []
+        for path in self.files:
+            values = self._array(path, f"{self._as_number(path, column)}")
+            array = np.ma.filled(values.astype(np.float64), np.nan)
+            bad = np.flatnonzero(~np.isfinite(array))
+            if bad.size:
+                raise self._defect(path, int(bad[0]), column, "a finite number", len(bad))
+            parts.append(array)
+        return np.concatenate(parts)
+
+    def texts(self, column: str) -> list[Any]:
+        """Return a column as Python values, None where empty."""
+        self.require(column)
+        return [row[0] for path in self.files for row in self._fetch(path, self._as_text(path, column))]
+
+    def id_numbers(self, column: str | None) -> tuple[NDArray[np.int64], bool]:
+        """Return the ids as whole numbers and whether they are their own; text gets the first 60 bits of its MD5.
+
+        Without a column the row numbers are the ids. Missing and duplicate ids are refused.
+        """
+        if column is None:
+            return np.arange(1, self.n_rows + 1), True
+        self.require(column)
+        whole = all(self._fetch(path, f"count(*) FILTER ({self._not_whole(path, column)})")[0][0] == 0
+                    for path in self.files)  # fmt: skip
+        parts = []
+        for path in self.files:
+            text = self._as_text(path, column)
+            number = f"TRY_CAST(trim({text}) AS BIGINT)" if whole else f"('0x' || substr(md5({text}), 1, 15))::BIGINT"
+            values = self._array(path, number)
+            missing = np.flatnonzero(np.ma.getmaskarray(values))
+            if missing.size:
+                raise self._defect(path, int(missing[0]), column, "an id", len(missing))
+            parts.append(np.asarray(values, dtype=np.int64))
+        numbers = np.concatenate(parts)
+        self._refuse_duplicates(column, numbers)
+        return numbers, whole
+
+    def rows(self, positions: NDArray[np.int64], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """Return whole rows by position (the first row is 0), in the order asked for."""
+        names = list(columns) if columns is not None else self.columns
+        found: dict[int, dict[str, Any]] = {}
+        start = 0
+        for path, size in zip(self.files, self._sizes, strict=True):
+            inside = positions[(positions >= start) & (positions < start + size)] - start
+            if inside.size:
+                self._database.execute("CREATE OR REPLACE TEMP TABLE wanted (row_number BIGINT)")
+                self._database.execute("INSERT INTO wanted SELECT unnest(?)", [np.unique(inside).tolist()])
+                selected = ", ".join(_quote(name) for name in names)
+                query = (
+                    f"SELECT row_number, {selected} FROM (SELECT *, row_number() OVER () - 1 AS row_number "
+                    f"FROM {self._scan(path)}) SEMI JOIN wanted USING (row_number)"
+                )
+                for number, *values in self._run(path, query).fetchall():
+                    found[start + number] = dict(zip(names, values, strict=True))
+            start += size
+        return [found[int(position)] for position in positions]
+
+    # --- inside
+
+    def _scan(self, path: Path) -> str:
+        kind = _kind(path)
+        if kind == "parquet":
+            return f"read_parquet({_text(path)})"
+        if kind == "json":
+            return f"read_json({_text(path)}, format='newline_delimited', sample_size=-1)"
+        names = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in _header(path))
+        return (
+            f"read_csv({_text(path)}, auto_detect=false, header=true, delim={_text(_delimiter(path))}, quote='\"', "
+            f"escape='\"', columns={{{names}}})"
+        )
+
+    def _read_columns(self, path: Path) -> dict[str, str]:
+        if _kind(path) == "csv":
+            return dict.fromkeys(_header(path), "VARCHAR")
+        described = self._run(path, f"DESCRIBE SELECT * FROM {self._scan(path)}").fetchall()
+        columns = {str(row[0]): str(row[1]) for row in described}
+        if _kind(path) == "json" and list(columns) == ["json"] and path.stat().st_size == 0:
+            raise InvalidData(f"{path} is empty: it has no rows.")
+        return columns
+
+    def _as_text(self, path: Path, column: str) -> str:
+        name, kind = _quote(column), self._columns[self.files.index(path)][column]
+        return f"json_extract_string({name}, '$')" if kind == "JSON" else f"{name}::VARCHAR"
+
+    def _as_number(self, path: Path, column: str) -> str:
+        kind = self._columns[self.files.index(path)][column]
+        if kind in {"VARCHAR", "JSON"}:  # trim() also keeps DuckDB from moving the cast into its CSV reader
+            return f"TRY_CAST(trim({self._as_text(path, column)}) AS DOUBLE)"
+        return f"TRY_CAST({_quote(column)} AS DOUBLE)"
+
+    def _not_whole(self, path: Path, column: str) -> str:
+        text = self._as_text(path, column)
+        return f"{text} IS NOT NULL AND TRY_CAST(trim({text}) AS BIGINT)::VARCHAR IS DISTINCT FROM {text}"
+
+    def _refuse_duplicates(self, column: str, numbers: NDArray[np.int64]) -> None:
+        for first, second in find_duplicates(numbers):
+            one, other = (row[column] for row in self.rows(np.array([first, second]), [column]))
+            if one == other:  # not just two texts with the same number
+                path, row = self._locate(second)
+                raise InvalidData(
+                    f"{path}, row {row + 1}, column '{column}': expected ids that differ; got {other!r}, "
+                    f"which row {first + 1} has too."
+                )
+
+    def _locate(self, position: int) -> tuple[Path, int]:
+        for path, size in zip(self.files, self._sizes, strict=True):
+            if position < size:
+                return path, position
+            position -= size
+        raise IndexError(position)
+
+    def _defect(self, path: Path, row: int, column: str, expected: str, n_defects: int) -> InvalidData:
+        start = sum(self._sizes[: self.files.index(path)])
+        value = self.rows(np.array([start + row]), [column])[0][column]
+        got = "nothing" if value is None else repr(value)
+        more = f" ({n_defects:,} such rows in all)" if n_defects > 1 else ""
+        return InvalidData(f"{path}, row {row + 1}, column '{column}': expected {expected}; got {got}{more}.")
+
+    def _fetch(self, path: Path, expression: str) -> list[tuple[Any, ...]]:
+        return self._run(path, f"SELECT {expression} FROM {self._scan(path)}").fetchall()
+
+    def _array(self, path: Path, expression: str) -> NDArray[Any]:
+        try:
+            return self._run(path, f"SELECT {expression} AS value FROM {self._scan(path)}").fetchnumpy()["value"]
+        except duckdb.Error as error:
+            raise _explain(path, error) from error
+
+    def _run(self, path: Path, query: str) -> duckdb.DuckDBPyConnection:
+        try:
+            return self._database.execute(query)
+        except duckdb.Error as error:
+            raise _explain(path, error) from error
+
+
+def find_duplicates(numbers: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of equal neighbours in sorted order, the earlier one first."""
+    order = np.argsort(numbers, kind="stable")
+    same = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
+    yield from zip(order[same].tolist(), order[same + 1].tolist(), strict=True)
+
+
+def _kind(path: Path, *, strict: bool = True) -> str:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes and suffixes[-1] in {".gz", ".zst"}:
+        suffixes.pop()
+    kind = _KINDS.get(suffixes[-1] if suffixes else "", "")
+    if not kind and strict:
+        raise InvalidData(f"{path} is of no known kind; its name must end in {', '.join(_KINDS)} (or these plus .gz).")
+    return kind
+
+
+def _header(path: Path) -> list[str]:
+    line = _first_line(path)
+    names = next(csv.reader([line], delimiter=_delimiter(path)), [])
+    if not line.strip():
+        raise InvalidData(f"{path} is empty: it has no header and no rows.")
+    doubled = {name for name in names if names.count(name) > 1}
+    if doubled:
+        raise InvalidData(f"{path} has the column {sorted(doubled)[0]!r} twice in its header.")
+    return names
+
+
+def _delimiter(path: Path) -> str:
+    if ".tsv" in path.suffixes:
+        return "\t"
+    line = _first_line(path)
+    return max(",;\t|", key=line.count)
+
+
+def _first_line(path: Path) -> str:
+    opened = gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+    with opened as stream:
+        raw = stream.readline(1_000_000)
+    try:
+        return raw.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError as error:
+        raise InvalidData(f"{path}, line 1: expected UTF-8 text; got the byte 0x{raw[error.start]:02x}.") from None
+
+
+def _explain(path: Path, error: duckdb.Error) -> InvalidData:
+    """Find the line that DuckDB stumbled over and say what is wrong with it."""
+    if _kind(path, strict=False) in {"csv", "json"} and path.suffix.lower() not in {".gz", ".zst"}:
+        with path.open("rb") as stream:
+            for number, raw in enumerate(stream, start=1):
+                try:
+                    text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                    if _kind(path) == "json" and text.strip():
+                        json.loads(text)
+                except UnicodeDecodeError as found:
+                    byte = raw[found.start]
+                    return InvalidData(f"{path}, line {number}: expected UTF-8 text; got the byte 0x{byte:02x}.")
+                except json.JSONDecodeError as found:
+                    return InvalidData(f"{path}, line {number}: expected a JSON object; {found.msg} at {found.colno}.")
+    message = str(error)
+    line = re.search(r"CSV Error on Line: (\d+)", message)
+    what = re.search(r"(Expected Number of Columns: \d+ Found: \d+|unterminated quote|[Vv]alue with unterminated quote)",
+                     message)  # fmt: skip
+    reason = what[0] if what else message.split("\n")[0].split(": ", 1)[-1]
+    return InvalidData(f"{path}{f', line {line[1]}' if line else ''}: {reason}.")
+
+
+def _quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str | Path) -> str:
+    return "'" + str(value).replace("'", "''") + "'"

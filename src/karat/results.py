@@ -1,0 +1,105 @@
+"""Small frozen results: an interval, an assumption with what the data say about it, and helpers to show them."""
+
+from __future__ import annotations
+
+import html
+import importlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.errors import MissingExtra
+
+Guarantee = Literal["exact", "deterministic under assumptions", "finite-sample", "asymptotic", "bootstrap"]
+Verdict = Literal["held", "contradicted", "not testable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interval:
+    """A number with bounds.
+
+    Examples
+    --------
+    >>> print(Interval(name="precision at 1,000", estimate=0.9, low=0.88, high=0.93, confidence_level=0.95,
+    ...                guarantee="finite-sample", simultaneous=True, method="uniform", n_labels=500))
+    precision at 1,000: 0.900 [0.880, 0.930]
+    """
+
+    name: str
+    estimate: float
+    low: float
+    high: float
+    confidence_level: float
+    guarantee: Guarantee
+    simultaneous: bool
+    method: str
+    n_labels: int
+    note: str = ""
+
+    @property
+    def crossed(self) -> bool:
+        """Whether the labels contradict the assumptions so far that the lower bound lies above the upper one."""
+        return self.low > self.high
+
+    def __str__(self) -> str:
+        mark = " (crossed: the labels contradict the method's assumptions)" if self.crossed else ""
+        return f"{self.name}: {show(self.estimate)} [{show(self.low)}, {show(self.high)}]{mark}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumption:
+    """What a guarantee rests on, and what the labels say about it."""
+
+    statement: str
+    verdict: Verdict
+    finding: str
+
+    def __str__(self) -> str:
+        return f"{self.statement}: {self.verdict}. {self.finding}"
+
+    def to_dict(self) -> dict[str, str]:
+        return asdict(self)
+
+
+def show(value: float) -> str:
+    """Write a number with three digits that matter: 0.912, 41,200, 1.3e-05.
+
+    Examples
+    --------
+    >>> show(0.91234), show(41200.0), show(0.0000132), show(0.0)
+    ('0.912', '41,200', '1.3e-05', '0.000')
+    """
+    if value != 0 and abs(value) < 0.0005:
+        return f"{value:.1e}"
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3f}"
+
+
+def freeze(array: NDArray[Any]) -> NDArray[Any]:
+    """Return the array made read-only."""
+    frozen = array.view()
+    frozen.flags.writeable = False
+    return frozen
+
+
+def make_frame(columns: Mapping[str, NDArray[Any]]) -> Any:
+    """Return the columns as a pandas, Polars or PyArrow table, whichever is installed first in this order."""
+    for module, build in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
+        try:
+            library = importlib.import_module(module)
+        except ImportError:
+            continue
+        return getattr(library, build)({name: np.array(values) for name, values in columns.items()})
+    raise MissingExtra("to_frame() needs pandas, polars or pyarrow; install one of them.")
+
+
+def html_block(text: str) -> str:
+    """Wrap a printed result for a notebook."""
+    return f"<pre>{html.escape(text)}</pre>"
