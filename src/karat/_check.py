@@ -47,8 +47,9 @@ def fraction(name: str, value: float) -> float:
 
 def whole(name: str, value: int, *, least: int = 0, most: int | None = None) -> int:
     """Return value as an int of at least ``least`` and at most ``most``."""
-    is_whole = isinstance(value, (int, np.integer)) or (isinstance(value, float) and value.is_integer())
-    if not is_whole or isinstance(value, bool) or value < least or (most is not None and value > most):
+    given: object = value
+    is_whole = isinstance(given, (int, np.integer)) or (isinstance(given, float) and given.is_integer())
+    if not is_whole or isinstance(given, bool) or value < least or (most is not None and value > most):
         ceiling = "" if most is None else f" and at most {most:,}"
         raise refuse(name, f"a whole number of at least {least:,}{ceiling}", value)
     return int(value)

@@ -109,7 +109,7 @@ class Draw:
     def from_dict(cls, document: Mapping[str, Any]) -> Draw:
         """Rebuild a draw and check every seal."""
         if not isinstance(document, dict) or document.get("format") != FORMAT:
-            raise InvalidData(f"This is not a draw: expected \"format\": \"{FORMAT}\".")
+            raise InvalidData(f'This is not a draw: expected "format": "{FORMAT}".')
         if document.get("version") != VERSION:
             raise InvalidData(f"The draw has version {document.get('version')!r}; this karat reads version {VERSION}.")
         try:

@@ -32,7 +32,12 @@ if TYPE_CHECKING:
 
 
 def open_resource(
-    source: Any, *, score: str, id: str | None = None, seed: int = 0, higher_is_better: bool = True  # noqa: A002
+    source: Any,
+    *,
+    score: str,
+    id: str | None = None,
+    seed: int = 0,
+    higher_is_better: bool = True,
 ) -> Engine:
     """Rank a resource: a file, a glob, a list of files, or a table (pandas, Polars, PyArrow).
 
@@ -189,7 +194,7 @@ def write_whole(path: str | Path, *, newline: str | None = None) -> Iterator[IO[
     """Open a file for writing that appears under its name only when it is complete."""
     target = Path(path)
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent or ".", prefix=f".{target.name}.")
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
         raise InvalidInput(f"{target} cannot be written: {error.strerror}.") from error
     try:

@@ -66,7 +66,12 @@ class Paula:
         }
 
     def begin(
-        self, n_items: int, *, seed: int = 0, resource: Mapping[str, Any] | None = None, identify: Identify | None = None
+        self,
+        n_items: int,
+        *,
+        seed: int = 0,
+        resource: Mapping[str, Any] | None = None,
+        identify: Identify | None = None,
     ) -> FixedDesign:
         return begin_fixed(self, n_items, seed=seed, resource=resource, identify=identify)
 

@@ -70,7 +70,12 @@ class Point:
         }
 
     def begin(
-        self, n_items: int, *, seed: int = 0, resource: Mapping[str, Any] | None = None, identify: Identify | None = None
+        self,
+        n_items: int,
+        *,
+        seed: int = 0,
+        resource: Mapping[str, Any] | None = None,
+        identify: Identify | None = None,
     ) -> FixedDesign:
         return begin_fixed(self, n_items, seed=seed, resource=resource, identify=identify)
 
@@ -105,6 +110,8 @@ class Point:
             yield_estimate=np.array([0, middle * rank, middle * draw.n_items])[: len(ranks)],
             confidence_level=1.0 if plan["exhaustive"] else self.confidence_level,
             guarantee="exact" if exact else "finite-sample",
-            notes=(f"Only rank {rank:,} was asked about; elsewhere the bounds say what follows from it.",)
-            + unanswered_note(draw, labels),
+            notes=(
+                f"Only rank {rank:,} was asked about; elsewhere the bounds say what follows from it.",
+                *unanswered_note(draw, labels),
+            ),
         )

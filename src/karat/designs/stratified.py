@@ -53,9 +53,7 @@ class Stratified:
         return make_grid(n_items, epsilon=self.epsilon, window=self.window, stable_after=self.stable_after)
 
     def _draws_per_point(self, grid: Grid) -> float:
-        return stratified.draws_per_point(
-            grid, least_precision=self.precision, confidence_level=self.confidence_level
-        )
+        return stratified.draws_per_point(grid, least_precision=self.precision, confidence_level=self.confidence_level)
 
     def plan(self, n_items: int) -> dict[str, Any]:
         grid = self.grid(n_items)
@@ -70,7 +68,12 @@ class Stratified:
         }
 
     def begin(
-        self, n_items: int, *, seed: int = 0, resource: Mapping[str, Any] | None = None, identify: Identify | None = None
+        self,
+        n_items: int,
+        *,
+        seed: int = 0,
+        resource: Mapping[str, Any] | None = None,
+        identify: Identify | None = None,
     ) -> FixedDesign:
         return begin_fixed(self, n_items, seed=seed, resource=resource, identify=identify)
 

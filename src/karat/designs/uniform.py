@@ -70,7 +70,12 @@ class Uniform:
         return min(planned, n_items)
 
     def begin(
-        self, n_items: int, *, seed: int = 0, resource: Mapping[str, Any] | None = None, identify: Identify | None = None
+        self,
+        n_items: int,
+        *,
+        seed: int = 0,
+        resource: Mapping[str, Any] | None = None,
+        identify: Identify | None = None,
     ) -> FixedDesign:
         return begin_fixed(self, n_items, seed=seed, resource=resource, identify=identify)
 
@@ -125,7 +130,8 @@ class Uniform:
     def _factor_note(self, found: float) -> tuple[str, ...]:
         if found >= self.precision or self.labels is not None:
             return ()
-        return (
+        note = (
             f"The labels were planned for a precision of {self.precision:g}; the list is estimated at {found:.3f}, so "
-            f"the bounds hold but may be wider than the factor {1 + self.alpha:g}.",
+            f"the bounds hold but may be wider than the factor {1 + self.alpha:g}."
         )
+        return (note,)

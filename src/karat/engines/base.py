@@ -49,5 +49,6 @@ def hash_ids(numbers: NDArray[np.int64], *, seed: int) -> NDArray[np.int64]:
     """Return a seeded hash in [0, 2^31 - 1) of whole-number ids, in arithmetic that every engine can do."""
     words = np.random.SeedSequence(seed).generate_state(2)
     multiplier, shift = int(words[0]) % (_PRIME - 1) + 1, int(words[1]) % _PRIME
-    mixed = (np.mod(numbers, _PRIME) * multiplier + shift) % _PRIME
-    return ((mixed * mixed) % _PRIME * _FACTOR + mixed) % _PRIME
+    mixed: NDArray[np.int64] = (np.mod(numbers, _PRIME) * multiplier + shift) % _PRIME
+    hashed: NDArray[np.int64] = ((mixed * mixed) % _PRIME * _FACTOR + mixed) % _PRIME
+    return hashed

@@ -36,7 +36,13 @@ class MemoryEngine:
     """Ranks a table by one column."""
 
     def __init__(
-        self, table: Table, *, score: str, id: str | None = None, seed: int = 0, higher_is_better: bool = True  # noqa: A002
+        self,
+        table: Table,
+        *,
+        score: str,
+        id: str | None = None,
+        seed: int = 0,
+        higher_is_better: bool = True,
     ) -> None:
         self.table = table
         self.seed = _check.whole("seed", seed)

@@ -29,9 +29,7 @@ def read_word(word: Any) -> int | None:
         return None
     text = str(word).strip().lower()
     if text not in _MEANING:
-        raise InvalidData(
-            f"expected an answer such as 1, 0, yes, no or unsure; got {str(word)!r}"
-        )
+        raise InvalidData(f"expected an answer such as 1, 0, yes, no or unsure; got {str(word)!r}")
     return _MEANING[text]
 
 

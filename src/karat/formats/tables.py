@@ -47,13 +47,13 @@ def find_files(source: Source) -> list[Path]:
 
 
 class FileTable:
-    """One table made of one or more files with the same columns.
+    r"""One table made of one or more files with the same columns.
 
     Examples
     --------
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "facts.csv")
-    >>> _ = path.write_text("id,score\\na,0.5\\nb,0.9\\n")
+    >>> _ = path.write_text("id,score\na,0.5\nb,0.9\n")
     >>> FileTable(path).numbers("score")
     array([0.5, 0.9])
     """
@@ -202,7 +202,8 @@ class FileTable:
 
     def _array(self, path: Path, expression: str) -> NDArray[Any]:
         try:
-            return self._run(path, f"SELECT {expression} AS value FROM {self._scan(path)}").fetchnumpy()["value"]
+            values = self._run(path, f"SELECT {expression} AS value FROM {self._scan(path)}").fetchnumpy()["value"]
+            return np.ma.asarray(values)
         except duckdb.Error as error:
             raise _explain(path, error) from error
 
@@ -237,7 +238,7 @@ def _header(path: Path) -> list[str]:
         raise InvalidData(f"{path} is empty: it has no header and no rows.")
     doubled = {name for name in names if names.count(name) > 1}
     if doubled:
-        raise InvalidData(f"{path} has the column {sorted(doubled)[0]!r} twice in its header.")
+        raise InvalidData(f"{path} has the column {min(doubled)!r} twice in its header.")
     return names
 
 
@@ -249,8 +250,7 @@ def _delimiter(path: Path) -> str:
 
 
 def _first_line(path: Path) -> str:
-    opened = gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
-    with opened as stream:
+    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as stream:
         raw = stream.readline(1_000_000)
     try:
         return raw.decode("utf-8-sig").rstrip("\r\n")
@@ -276,7 +276,7 @@ def _explain(path: Path, error: duckdb.Error) -> InvalidData:
     line = re.search(r"CSV Error on Line: (\d+)", message)
     what = re.search(r"(Expected Number of Columns: \d+ Found: \d+|unterminated quote|[Vv]alue with unterminated quote)",
                      message)  # fmt: skip
-    reason = what[0] if what else message.split("\n")[0].split(": ", 1)[-1]
+    reason = what[0] if what else message.split("\n", maxsplit=1)[0].split(": ", 1)[-1]
     return InvalidData(f"{path}{f', line {line[1]}' if line else ''}: {reason}.")
 
 

@@ -11,10 +11,14 @@ upper path cut at T) and the latest (the lower path, then all ones at the end). 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.special import digamma
 
 from karat.math.path import Floats, Ranks
+
+FloatOrFloats = Floats | np.float64 | float
 
 
 def average_precision_range(ranks: Ranks, low: Floats, high: Floats) -> tuple[float, float]:
@@ -81,7 +85,7 @@ def estimated_roc_auc(ranks: Ranks, estimate: Floats) -> float:
     return float(np.sum((np.diff(ranks) - hits) * (estimate[:-1] + hits / 2)) / (total * (n_items - total)))
 
 
-def _run_sum(start: Floats, before: Floats, length: Floats) -> Floats:
+def _run_sum(start: FloatOrFloats, before: FloatOrFloats, length: FloatOrFloats) -> Any:
     """Sum the precision at ``length`` hits in a row after rank ``start``, where ``before`` hits came earlier."""
     return length + (before - start) * (digamma(start + length + 1.0) - digamma(start + 1.0))
 
@@ -93,7 +97,7 @@ def _largest_average_precision(ranks: Ranks, high: Floats, least: float) -> floa
     feasible = totals >= least
     run = int(np.argmax(feasible))  # the run in which the least total is reached
     at_least = sums[run] - _run_sum(start[run], before[run], hits[run])
-    at_least += _run_sum(start[run], before[run], np.float64(least - before[run]))
+    at_least += _run_sum(start[run], before[run], least - before[run])
     return float(min(1.0, max(at_least / least, np.max(sums[feasible] / totals[feasible]))))
 
 
@@ -107,7 +111,7 @@ def _smallest_average_precision(ranks: Ranks, low: Floats, least: float, most: f
     def mean_precision(total: int) -> float:
         run = max(int(np.searchsorted(n_misses, n_items - total)) - 1, 0)
         last_miss = float(ranks[run]) + (n_items - total - n_misses[run])
-        tail = _run_sum(np.float64(last_miss), before[run], np.float64(n_items - last_miss))
+        tail = _run_sum(last_miss, before[run], n_items - last_miss)
         return float(sums[run] + tail) / total
 
     below, above = int(least), int(most)

@@ -32,7 +32,7 @@ def ranks_to_label(grid: Grid) -> Ranks:
     if grid.labels_all:
         return np.arange(1, grid.n_items + 1, dtype=np.int64)
     windows = grid.points[1:, None] - np.arange(grid.window - 1, -1, -1)
-    return np.r_[np.arange(1, grid.g_l + 1), windows.ravel()].astype(np.int64)
+    return np.concatenate([np.arange(1, grid.g_l + 1, dtype=np.int64), windows.ravel()])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +74,7 @@ def window_rates(grid: Grid, labels: NDArray[np.int8]) -> Floats:
     """Return the mean label of the window that ends at g_l and at each later grid point."""
     top, rest = labels[: grid.g_l], labels[grid.g_l :]
     first = top[-grid.window :].mean()
-    return np.r_[first, rest.reshape(-1, grid.window).mean(axis=1)]
+    return np.concatenate([[first], rest.reshape(-1, grid.window).mean(axis=1)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

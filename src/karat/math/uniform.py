@@ -31,9 +31,7 @@ def half_width(n_draws: NDArray[np.int64], *, confidence_level: float, n_ranks: 
         return np.minimum(np.sqrt(log_term / (2 * np.asarray(n_draws, dtype=np.float64))), 1.0)
 
 
-def accurate_from_rank(
-    n_items: int, *, n_draws: int, alpha: float, precision: float, confidence_level: float
-) -> float:
+def accurate_from_rank(n_items: int, *, n_draws: int, alpha: float, precision: float, confidence_level: float) -> float:
     """Return eq. (4): the rank from which ``n_draws`` uniform draws give the factor 1 + alpha."""
     return n_items / (2 * n_draws * alpha**2 * precision**2) * math.log(2 * n_items / (1 - confidence_level))
 

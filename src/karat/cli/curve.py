@@ -1,0 +1,99 @@
+"""`karat curve`: what do the labels say?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from karat import plotting, study
+from karat.cli.options import AsJson
+from karat.cli.output import print_json, print_table, print_text, say
+from karat.errors import InvalidInput
+from karat.formats.answers import read_answers
+from karat.report.page import marks, render_report
+from karat.results import show
+
+if TYPE_CHECKING:
+    from karat.curves import Curve, Positives
+    from karat.results import Interval
+
+
+def run(
+    draw: Annotated[Path, typer.Argument(help="The draw that 'karat draw' wrote.")],
+    labels: Annotated[list[str], typer.Argument(help="Tables with 'id' (or 'rank') and 'label'.")],
+    at: Annotated[list[int] | None, typer.Option("--at", help="A rank to report; may be repeated.")] = None,
+    positives: Annotated[
+        str | None, typer.Option(help="Positives in the whole universe, for recall and F1: 5000 or 4000-6000.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a self-contained report.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Write the precision curve (PNG, SVG, PDF).")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Bound the whole precision curve from the labels that are in.
+
+    Missing and unsure labels count 0 in the lower and 1 in the upper bound.
+
+    Examples
+    --------
+        karat curve draw.json to_label.csv
+
+        karat curve draw.json to_label.csv --at 1000 --at 50000 --html report.html --plot curve.png
+    """
+    document = study.load_draw(draw)
+    answers = read_answers(labels, document)
+    curve = study.curve_from(document, answers)
+    known_positives = _read_positives(positives)
+    ranks = at or marks(curve.n_items)
+    rows = [_at(curve, rank, known_positives) for rank in ranks]
+    if plot is not None:
+        plotting.save(curve.plot(), plot)
+        say(f"wrote {plot}")
+    if html is not None:
+        commands = [f"karat curve {draw} {' '.join(labels)} --html {html}"]
+        with study.write_whole(html) as stream:
+            stream.write(render_report(curve, draw=document, commands=commands))
+        say(f"wrote {html}")
+    if as_json:
+        tables = [{"rank": rank, **{name: interval.to_dict() for name, interval in row.items()}}
+                  for rank, row in zip(ranks, rows, strict=True)]  # fmt: skip
+        print_json({**curve.to_dict(), "at": tables})
+        return
+    print_text(str(curve))
+    for note in curve.notes:
+        print_text(note)
+    print_table(
+        ["items kept", "precision", "right items", "recall", "F1"],
+        [[f"top {rank:,}", *(_cell(row[name]) for name in ("precision", "yield", "recall", "f1"))]
+         for rank, row in zip(ranks, rows, strict=True)],
+    )  # fmt: skip
+    print_table(["", "estimate", "low", "high"],
+                [[i.name, show(i.estimate), show(i.low), show(i.high)] for i in curve.summary()])  # fmt: skip
+
+
+def _at(curve: Curve, rank: int, positives: Positives) -> dict[str, Interval]:
+    return {
+        "precision": curve.at(rank),
+        "yield": curve.gain_at(rank),
+        "recall": curve.recall_at(rank, positives=positives),
+        "f1": curve.f1_at(rank, positives=positives),
+        "false_positive_rate": curve.false_positive_rate_at(rank),
+        "specificity": curve.specificity_at(rank),
+        "accuracy": curve.accuracy_at(rank),
+        "lift": curve.lift_at(rank),
+    }
+
+
+def _cell(interval: Interval) -> str:
+    return f"{show(interval.estimate)} [{show(interval.low)}, {show(interval.high)}]"
+
+
+def _read_positives(text: str | None) -> Positives:
+    if text is None:
+        return None
+    parts = text.replace(",", "").split("-")
+    if not 1 <= len(parts) <= 2 or not all(part.strip().isdigit() for part in parts):
+        raise InvalidInput(f"'--positives' must be a number or a range such as 4000-6000; got {text!r}.")
+    numbers = [int(part) for part in parts]
+    return numbers[0] if len(numbers) == 1 else (numbers[0], numbers[1])

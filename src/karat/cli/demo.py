@@ -1,0 +1,94 @@
+"""`karat demo`: the whole way in under a minute."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from karat import plotting, study
+from karat.cli.options import AsJson
+from karat.cli.output import print_json, print_table, print_text
+from karat.demo.facts import N_FACTS, Facts, make_facts
+from karat.designs.paula import Paula
+from karat.designs.uniform import Uniform
+from karat.draws import Labels
+from karat.report.page import marks, render_report
+
+
+def run(
+    folder: Annotated[Path, typer.Option(help="Where to write the resource, the draw and the report.")] = Path(
+        "karat-demo"
+    ),
+    items: Annotated[int, typer.Option(help="How many facts to generate.")] = N_FACTS,
+    seed: Annotated[int, typer.Option(help="Makes every random choice repeatable.")] = 7,
+    as_json: AsJson = False,
+) -> None:
+    """Generate a knowledge base, buy a few labels, bound its precision curve, and compare with the truth.
+
+    Examples
+    --------
+        karat demo
+
+        karat demo --items 50000 --folder /tmp/demo --json
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    facts = make_facts(items, seed=seed)
+    resource = folder / "facts.csv"
+    _write_facts(resource, facts)
+    engine = study.open_resource(resource, score="score", id="id", seed=seed)
+    truth_of = dict(zip(facts.id, facts.label.tolist(), strict=True))
+    truth = np.array([truth_of[str(id_)] for id_ in engine.ids_at(np.arange(1, items + 1))], dtype=np.int8)
+    curves = {}
+    for method in (Paula(), Uniform()):
+        work = study.Study(engine, method)
+        ranks = work.design.ask()
+        work.tell(Labels.from_pairs(ranks, truth[ranks - 1]))
+        curves[method.name] = work.curve()
+        work.save(folder / f"{method.name}.json")
+    draw = study.load_draw(folder / "paula.json")
+    report, picture = folder / "report.html", folder / "curve.png"
+    main = curves["paula"]
+    with study.write_whole(report) as stream:
+        stream.write(
+            render_report(main, title="How good is the demo knowledge base?", draw=draw, truth=truth,
+                          others={"uniform": curves["uniform"]}, commands=[f"karat demo --items {items} --seed {seed}"])
+        )  # fmt: skip
+    plotting.save(
+        plotting.draw_bounds(
+            {f"{name} ({curve.n_labels:,} labels)": curve.points(2000) for name, curve in curves.items()},
+            truth=truth,
+            title=f"{items:,} facts: what the labels certify",
+        ),
+        picture,
+    )
+    hits = np.cumsum(truth)
+    if as_json:
+        print_json({
+            "folder": str(folder),
+            "n_items": items,
+            "truth": {str(rank): float(hits[rank - 1] / rank) for rank in marks(items)},
+            "curves": {name: curve.to_dict() for name, curve in curves.items()},
+        })  # fmt: skip
+        return
+    print_text(f"Generated {items:,} facts such as “{facts.subject[0]} {facts.relation[0]} {facts.object[0]}”.\n")
+    rows = []
+    for rank in marks(items):
+        cells = [f"{interval.low:.3f} – {interval.high:.3f}" for interval in (c.at(rank) for c in curves.values())]
+        rows.append([f"top {rank:,}", f"{hits[rank - 1] / rank:.3f}", *cells])
+    print_table(["", "truth", *(f"{name}, {curve.n_labels:,} labels" for name, curve in curves.items())], rows,
+                title="Precision")  # fmt: skip
+    for curve in curves.values():
+        for assumption in curve.contradicted:
+            print_text(f"{curve.method}: {assumption.statement}: contradicted. {assumption.finding}")
+    print_text(f"\nRead {report}, look at {picture}; the resource is {resource}.")
+
+
+def _write_facts(path: Path, facts: Facts) -> None:
+    with study.write_whole(path, newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "subject", "relation", "object", "score"])
+        writer.writerows(zip(facts.id, facts.subject, facts.relation, facts.object, facts.score.tolist(), strict=True))

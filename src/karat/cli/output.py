@@ -1,0 +1,53 @@
+"""How commands speak: tables on stdout, bars and complaints on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+T = TypeVar("T")
+
+
+def print_json(document: Any) -> None:
+    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def print_text(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
+    table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    for place, name in enumerate(head):
+        table.add_column(name, justify="left" if place == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    Console(width=None if sys.stdout.isatty() else 200, highlight=False).print(table)
+
+
+def say(text: str) -> None:
+    """Tell a person something beside the result."""
+    sys.stderr.write(text + "\n")
+
+
+def complain(text: str) -> int:
+    sys.stderr.write(f"karat: {text}\n")
+    return 1
+
+
+def watch(what: str) -> Any:
+    """Return a wrapper that shows a progress bar on a terminal."""
+
+    def wrap(things: Iterable[T]) -> Iterable[T]:
+        console = Console(stderr=True)
+        return track(things, description=what, console=console, transient=True, disable=not console.is_terminal)
+
+    return wrap

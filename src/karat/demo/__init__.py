@@ -1,0 +1,1 @@
+"""The demo: a generated resource of facts that anyone can judge at a glance."""

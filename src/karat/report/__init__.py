@@ -1,0 +1,1 @@
+"""A result -> text, HTML page."""

@@ -1,0 +1,201 @@
+"""One self-contained HTML page that a manager can read: the answer, the curve, the table, the assumptions."""
+
+from __future__ import annotations
+
+import base64
+import io
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from karat import plotting
+from karat.results import show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from numpy.typing import NDArray
+
+    from karat.curves import Curve
+    from karat.draws import Draw
+    from karat.results import Interval
+
+_STYLE = """
+:root { --ink: #222; --soft: #666; --gold: #b8860b; --line: #e4e0d6; --paper: #fffdf8; --warn: #8a1f11; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #eee; --soft: #aaa; --line: #444; --paper: #1d1c1a; --warn: #ff9d8a; } }
+body { font: 16px/1.55 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 54rem;
+  margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; line-height: 1.3; border-left: .35rem solid var(--gold); padding-left: .8rem; }
+h2 { font-size: 1.1rem; margin-top: 2.2rem; } p.lead { font-size: 1.15rem; }
+table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
+th, td { text-align: right; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
+th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; }
+img { max-width: 100%; background: #fff; } .soft { color: var(--soft); } .warn { color: var(--warn); font-weight: 600; }
+pre { overflow-x: auto; border: 1px solid var(--line); padding: .8rem; } figure { margin: 1rem 0; }
+figcaption { color: var(--soft); font-size: .9rem; }
+"""
+
+
+def render_report(
+    curve: Curve,
+    *,
+    title: str = "How good are my predictions?",
+    draw: Draw | None = None,
+    truth: NDArray[Any] | None = None,
+    others: Mapping[str, Curve] | None = None,
+    commands: Sequence[str] = (),
+) -> str:
+    """Return the page for a curve.
+
+    Parameters
+    ----------
+    draw
+        Adds how the items were chosen, with the seal that proves it.
+    truth
+        Labels in rank order, if they are all known; drawn as a dashed line.
+    others
+        Further curves of the same list to compare with.
+    commands
+        The commands that make this page again.
+    """
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="lead">{escape(curve.headline())}</p>',
+        _warnings(curve),
+        _figure(
+            curve.plot("precision", truth=truth),
+            "Precision of the first items of the list, best first. The shaded range is what the labels certify.",
+        ),
+        "<h2>How good are the first …?</h2>",
+        _rank_table(curve),
+        "<h2>Where to cut</h2>",
+        _cutoff_table(curve),
+        "<h2>The whole list</h2>",
+        _interval_table(curve.summary()),
+    ]
+    if others:
+        all_curves = {f"{curve.method} ({curve.n_labels:,} labels)": curve.points(2000)}
+        all_curves |= {f"{name} ({other.n_labels:,} labels)": other.points(2000) for name, other in others.items()}
+        parts += [
+            "<h2>Against other methods</h2>",
+            _figure(plotting.draw_bounds(all_curves, truth=truth), "What each method certifies about the same list."),
+            _method_table({curve.method: curve, **others}),
+        ]
+    parts += [
+        "<h2>More curves</h2>",
+        *(_figure(curve.plot(kind, truth=truth), caption) for kind, caption in _MORE.items()),
+        "<h2>What this rests on</h2>",
+        _basis(curve),
+        "<h2>How to make this page again</h2>",
+        _reproduce(curve, draw, commands),
+    ]
+    body = "\n".join(part for part in parts if part)
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>\n'
+        f"<body>\n{body}\n</body></html>\n"
+    )
+
+
+_MORE = {
+    "pr": "Precision against recall inside the list.",
+    "precision-yield": "Precision against yield, the number of right items found.",
+    "roc": "True against false positive rate inside the list.",
+}
+
+
+def _warnings(curve: Curve) -> str:
+    lines = [f"The labels contradict an assumption: {found.finding}" for found in curve.contradicted] + list(
+        curve.notes
+    )
+    return "".join(f'<p class="warn">{escape(line)}</p>' for line in lines)
+
+
+def _figure(axes: Axes, caption: str) -> str:
+    buffer = io.BytesIO()
+    axes.set_title("")
+    plotting.save(axes, buffer)
+    picture = base64.b64encode(buffer.getvalue()).decode()
+    return (
+        f'<figure><img alt="{escape(caption)}" src="data:image/png;base64,{picture}">'
+        f"<figcaption>{escape(caption)}</figcaption></figure>"
+    )
+
+
+def marks(n_items: int) -> list[int]:
+    """Return the ranks worth a row: powers of ten and the end.
+
+    Examples
+    --------
+    >>> marks(2500)
+    [10, 100, 1000, 2500]
+    """
+    return [10**k for k in range(1, 12) if 10**k < n_items] + [n_items]
+
+
+def _rank_table(curve: Curve) -> str:
+    rows = []
+    for rank in marks(curve.n_items):
+        precision, found = curve.at(rank), curve.gain_at(rank)
+        recall = curve.recall_at(rank)
+        rows.append([f"top {rank:,}", *_three(precision), f"{found.low:,.0f} – {found.high:,.0f}",
+                     f"{recall.low:.1%} – {recall.high:.1%}"])  # fmt: skip
+    return _table(["items kept", "precision", "at least", "at most", "right items", "recall in the list"], rows)
+
+
+def _cutoff_table(curve: Curve) -> str:
+    rows = []
+    for target in (0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5):
+        rank = curve.cutoff(precision=target)
+        rows.append([f"precision at least {target:.0%}", f"keep the top {rank:,}" if rank else "no cut is certain"])
+    for target in (0.5, 0.8, 0.9):
+        rank = curve.cutoff(recall=target)
+        rows.append([f"recall at least {target:.0%}", f"keep the top {rank:,}" if rank else "no cut is certain"])
+    return _table(["to be certain of", "do this"], rows)
+
+
+def _interval_table(intervals: Sequence[Interval]) -> str:
+    rows = [[interval.name, show(interval.estimate), show(interval.low), show(interval.high)] for interval in intervals]
+    return _table(["", "estimate", "at least", "at most"], rows)
+
+
+def _method_table(curves: Mapping[str, Curve]) -> str:
+    rows = []
+    for name, curve in curves.items():
+        whole = curve.at(curve.n_items)
+        crossed = "bounds cross" if curve.crossed else f"{whole.low:.1%} – {whole.high:.1%}"
+        rows.append([name, f"{curve.n_labels:,}", crossed, curve.guarantee])
+    return _table(["method", "labels", "precision of the whole list", "guarantee"], rows)
+
+
+def _basis(curve: Curve) -> str:
+    kind = {
+        "exact": "Every item was labelled: the numbers are exact.",
+        "finite-sample": f"With probability at least {curve.confidence_level:.0%} all bounds hold at once, at every "
+        "rank, for a list of any size.",
+        "deterministic under assumptions": "The bounds hold for certain if the assumptions below do.",
+    }.get(curve.guarantee, curve.guarantee)
+    items = "".join(f"<li>{escape(str(assumption))}</li>" for assumption in curve.assumptions)
+    return f"<p>{escape(kind)}</p>" + (f"<ul>{items}</ul>" if items else "")
+
+
+def _reproduce(curve: Curve, draw: Draw | None, commands: Sequence[str]) -> str:
+    lines = [f"Method {curve.method}, {curve.n_labels:,} labels, {curve.n_items:,} items."]
+    if draw is not None:
+        settings = ", ".join(f"{name} = {value}" for name, value in draw.parameters.items() if value is not None)
+        lines.append(f"Settings: {settings or 'none'}; seed {draw.seed}; seal of the draw {draw.seal[:16]}….")
+        if draw.resource:
+            lines.append(f"Resource: {draw.resource.get('source')}, ranked by {draw.resource.get('score')}.")
+    code = f"<pre>{escape(chr(10).join(commands))}</pre>" if commands else ""
+    return "".join(f'<p class="soft">{escape(line)}</p>' for line in lines) + code
+
+
+def _three(interval: Interval) -> list[str]:
+    return [f"{interval.estimate:.1%}", f"{interval.low:.1%}", f"{interval.high:.1%}"]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
