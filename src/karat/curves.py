@@ -64,6 +64,12 @@ class Curve:
         object.__setattr__(self, "crossed", crossed)
 
     @property
+    def exact_until(self) -> int:
+        """The rank up to which every item is labelled, so that the numbers are exact whatever is assumed."""
+        known = (self.ranks == np.arange(len(self.ranks))) & (self.yield_low == self.yield_high)
+        return int(np.argmin(known)) - 1 if not known.all() else len(known) - 1
+
+    @property
     def contradicted(self) -> tuple[Assumption, ...]:
         """The assumptions that the labels contradict."""
         return tuple(assumption for assumption in self.assumptions if assumption.verdict == "contradicted")
@@ -143,11 +149,12 @@ class Curve:
         """
         if (precision is None) == (recall is None):
             raise _check.refuse("precision", "given, or 'recall', but not both", (precision, recall))
-        if self.crossed:
-            return None
         if precision is not None:
             target = _check.number("precision", precision, above=0, most=1)
-            return derive.largest_cutoff(self.ranks, self.yield_low, target=target) or None
+            usable = slice(self.exact_until + 1) if self.crossed else slice(None)
+            return derive.largest_cutoff(self.ranks[usable], self.yield_low[usable], target=target) or None
+        if self.crossed:
+            return None
         target = _check.number("recall", recall or 0.0, above=0, most=1)
         bounds = self._positives(positives)
         return derive.smallest_cutoff(self.ranks, self.yield_low, self.yield_high, target=target, positives=bounds)

@@ -57,7 +57,8 @@ def draw_curve(
     axes.plot(horizontal, points[y], color=colour, linewidth=1.4, label=name)
     for step, step_colour in (("step_lower", BLUE), ("step_upper", RED), ("step_estimate", BLUE)):
         if kind == "precision" and step in points:
-            axes.step(horizontal, points[step], where="post", color=step_colour, linewidth=0.8,
+            open_ = points["precision_low"] < points["precision_high"]  # below, the steps are the exact curve
+            axes.step(horizontal[open_], points[step][open_], where="post", color=step_colour, linewidth=0.8,
                       label=step.replace("_", " "))  # fmt: skip
     if truth is not None:
         _draw_truth(axes, truth, kind)
@@ -137,6 +138,7 @@ def _finish(axes: Axes, kind: str, x_label: str, y_label: str, title: str, point
         axes.set_title(title, fontsize=9, loc="left", wrap=True)
     if kind == "precision":
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
         n_items = float(points["rank"][-1])
         axes.set_xlim(min(max(10.0, n_items / 1e5), n_items / 2), n_items)
         shown = points["rank"] >= axes.get_xlim()[0]

@@ -68,13 +68,15 @@ class Assumption:
 
 
 def show(value: float) -> str:
-    """Write a number with three digits that matter: 0.912, 41,200, 1.3e-05.
+    """Write a number with three digits that matter; whole numbers above 1 without a fraction.
 
     Examples
     --------
-    >>> show(0.91234), show(41200.0), show(0.0000132), show(0.0)
-    ('0.912', '41,200', '1.3e-05', '0.000')
+    >>> show(0.91234), show(41200.0), show(0.0000132), show(0.0), show(5.0)
+    ('0.912', '41,200', '1.3e-05', '0.000', '5')
     """
+    if abs(value) > 1 and float(value).is_integer():
+        return f"{value:,.0f}"
     if value != 0 and abs(value) < 0.0005:
         return f"{value:.1e}"
     if abs(value) >= 100:

@@ -40,11 +40,15 @@ def run(
         checks.append((_check.number("precision", precision, above=0, most=1), curve.at(at)))
     if recall is not None:
         checks.append((_check.number("recall", recall, above=0, most=1), curve.recall_at(at)))
-    passed = not curve.crossed and all(interval.low >= target for target, interval in checks)
+    certain = not curve.contradicted or (recall is None and at <= curve.exact_until)
+    passed = certain and all(interval.low >= target for target, interval in checks)
     if as_json:
         found = [{"target": target, **interval.to_dict()} for target, interval in checks]
-        print_json({"passed": passed, "crossed": curve.crossed, "checks": found})
+        doubts = [assumption.to_dict() for assumption in curve.contradicted]
+        print_json({"passed": passed, "contradicted": doubts, "checks": found})
     else:
         for target, interval in checks:
             print_text(f"{'certain' if passed else 'NOT certain'}: {interval}, wanted at least {target:g}")
+        if not certain:
+            print_text(f"The labels contradict what {curve.method} assumes: {curve.contradicted[0].finding}")
     return 0 if passed else 2

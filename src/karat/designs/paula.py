@@ -138,8 +138,8 @@ def _assumptions(grid: Grid, labels: Labels, draw: Draw) -> tuple[Assumption, ..
         Assumption(
             statement="The lower bound stays below the upper one",
             verdict="contradicted" if first_crossing.size else "held",
-            finding=f"They cross at rank {yields.ranks[first_crossing[0]]:,}."
+            finding=f"Lower and upper bound cross at rank {yields.ranks[first_crossing[0]]:,}."
             if first_crossing.size
-            else "They never cross.",
+            else "Lower and upper bound never cross.",
         ),
     )

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import hypergeom
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -97,6 +96,8 @@ def find_rises(grid: Grid, labels: NDArray[np.int8], *, significance: float = 0.
     """
     if grid.labels_all or grid.n_intervals < 1:
         return []
+    from scipy.stats import hypergeom  # noqa: PLC0415  (a second to import, and only this test needs it)
+
     hits = np.r_[0, np.cumsum(np.round(window_rates(grid, labels) * grid.window).astype(np.int64))]
     n_windows = len(hits) - 1
     found: list[tuple[float, int, int]] = []

@@ -114,7 +114,7 @@ def _warnings(curve: Curve) -> str:
 
 def _figure(axes: Axes, caption: str) -> str:
     buffer = io.BytesIO()
-    axes.set_title("")
+    axes.set_title("", loc="left")
     plotting.save(axes, buffer)
     picture = base64.b64encode(buffer.getvalue()).decode()
     return (
@@ -139,8 +139,8 @@ def _rank_table(curve: Curve) -> str:
     for rank in marks(curve.n_items):
         precision, found = curve.at(rank), curve.gain_at(rank)
         recall = curve.recall_at(rank)
-        rows.append([f"top {rank:,}", *_three(precision), f"{found.low:,.0f} – {found.high:,.0f}",
-                     f"{recall.low:.1%} – {recall.high:.1%}"])  # fmt: skip
+        within = "not certified" if recall.note else f"{recall.low:.1%} – {recall.high:.1%}"
+        rows.append([f"top {rank:,}", *_three(precision), f"{found.low:,.0f} – {found.high:,.0f}", within])
     return _table(["items kept", "precision", "at least", "at most", "right items", "recall in the list"], rows)
 
 
