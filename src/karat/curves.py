@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from karat import _check
+from karat import _check, showing
 from karat.math import areas, derive
-from karat.math.path import Floats, Ranks, bounds_at, make_consistent, thin
-from karat.results import Assumption, Guarantee, Interval, freeze, html_block, make_frame, show
+from karat.math.path import Floats, Ranks, bounds_at, make_consistent
+from karat.results import Assumption, Guarantee, Interval, freeze, html_block, make_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -169,28 +169,7 @@ class Curve:
 
     def points(self, most: int = 500) -> dict[str, NDArray[Any]]:
         """Return the curve at a spread of ranks: precision, yield, recall and false positive rate with bounds."""
-        keep = self.ranks[thin(self.ranks, most=most)]
-        between = np.unique(np.geomspace(1, self.n_items, most // 2).astype(np.int64))
-        ranks = np.unique(np.r_[keep, between])
-        ranks = ranks[ranks > 0]
-        estimate, low, high = self.yields(ranks)
-        table: dict[str, NDArray[Any]] = {"rank": ranks}
-        total = max(float(self.yield_estimate[-1]), 1e-12)
-        negatives = max(self.n_items - total, 1e-12)
-        known = self._known(ranks)
-        recall, rate = derive.recall(known), derive.false_positive_rate(known)
-        rows: list[tuple[str, Floats, Floats, Floats]] = [
-            ("precision", estimate / ranks, low / ranks, high / ranks),
-            ("yield", estimate, low, high),
-            ("recall", np.clip(estimate / total, 0, 1), recall.low, recall.high),
-            ("false_positive_rate", np.clip((ranks - estimate) / negatives, 0, 1), rate.low, rate.high),
-        ]
-        for name, *columns in rows:
-            for suffix, values in zip(("", "_low", "_high"), columns, strict=True):
-                table[name + suffix] = values
-        for name in self.steps:
-            table[f"step_{name}"] = self.step(name, ranks)
-        return table
+        return showing.tabulate(self, most)
 
     def to_frame(self) -> Any:
         """Return the points as a pandas, Polars or PyArrow table."""
@@ -198,20 +177,7 @@ class Curve:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready values."""
-        return {
-            "method": self.method,
-            "n_items": self.n_items,
-            "n_labels": self.n_labels,
-            "confidence_level": self.confidence_level,
-            "guarantee": self.guarantee,
-            "simultaneous": self.simultaneous,
-            "claimed_factor": self.claimed_factor,
-            "crossed": self.crossed,
-            "assumptions": [assumption.to_dict() for assumption in self.assumptions],
-            "notes": list(self.notes),
-            "summary": {item.name: item.to_dict() for item in self.summary()},
-            "points": {name: values.tolist() for name, values in self.points().items()},
-        }
+        return showing.document(self)
 
     def summary(self) -> list[Interval]:
         """Return the numbers of the whole list."""
@@ -219,27 +185,10 @@ class Curve:
 
     def headline(self) -> str:
         """Say the answer in one sentence."""
-        whole = self.at(self.n_items)
-        if self.crossed:
-            return (
-                f"About {whole.estimate:.1%} of {self.n_items:,} items are right, but nothing is certified: the bounds "
-                f"of {self.method} cross ({self.n_labels:,} labels)."
-            )
-        how = "exactly" if self.guarantee == "exact" else f"at {self.confidence_level:.0%} confidence"
-        if self.guarantee == "deterministic under assumptions":
-            how = "if its assumptions hold"
-        return (
-            f"Of {self.n_items:,} items, between {whole.low:.1%} and {whole.high:.1%} are right "
-            f"({how}; {self.method}, {self.n_labels:,} labels)."
-        )
+        return showing.headline(self)
 
     def __str__(self) -> str:
-        marks = sorted({min(10**k, self.n_items) for k in range(2, 12) if 10 ** (k - 1) < self.n_items})
-        spread = "   ".join(f"top {rank:,}: {show(i.estimate)} [{show(i.low)}, {show(i.high)}]"
-                            for rank in marks for i in [self.at(rank)])  # fmt: skip
-        doubts = " ".join(assumption.finding for assumption in self.contradicted)
-        basis = f"{self.guarantee}; the labels contradict it: {doubts}" if doubts else f"{self.guarantee}."
-        return f"{self.headline()}\nPrecision: {spread}\nGuarantee: {basis}"
+        return showing.text(self)
 
     def _repr_html_(self) -> str:
         return html_block(str(self))
@@ -264,7 +213,8 @@ class Curve:
             )
         return float(least), float(most)
 
-    def _known(self, ranks: Ranks, positives: tuple[float, float] | None = None) -> AtRank:
+    def known_at(self, ranks: Ranks, positives: tuple[float, float] | None = None) -> AtRank:
+        """Return what the bounds say at some ranks, as the functions of `karat.math.derive` take it."""
         high = self.yield_high if positives is None else np.minimum(self.yield_high, positives[1])
         low_at, high_at = bounds_at(self.ranks, self.yield_low, high, at=ranks)
         return derive.AtRank(ranks, low_at, high_at, float(self.yield_low[-1]), float(high[-1]), self.n_items)
@@ -296,7 +246,7 @@ class Curve:
         estimate = float(plugged.low[0] + plugged.high[0]) / 2
         if self.crossed:
             return self._vacuous(full_name, estimate)
-        bounds = metric(self._known(ranks, positives))
+        bounds = metric(self.known_at(ranks, positives))
         low, high = float(bounds.low[0]), float(bounds.high[0])
         return self._interval(full_name, min(max(estimate, low), high), low, high)
 

@@ -274,8 +274,7 @@ def _explain(path: Path, error: duckdb.Error) -> InvalidData:
                     return InvalidData(f"{path}, line {number}: expected a JSON object; {found.msg} at {found.colno}.")
     message = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", message)
-    what = re.search(r"(Expected Number of Columns: \d+ Found: \d+|unterminated quote|[Vv]alue with unterminated quote)",
-                     message)  # fmt: skip
+    what = re.search(r"Expected Number of Columns: \d+ Found: \d+|[Vv]alue with unterminated quote", message)
     reason = what[0] if what else message.split("\n", maxsplit=1)[0].split(": ", 1)[-1]
     return InvalidData(f"{path}{f', line {line[1]}' if line else ''}: {reason}.")
 
