@@ -39,6 +39,8 @@ class Rules(NamedTuple):
     """What the evaluation must know besides bets and cells."""
 
     noisy: bool  # labels may be wrong: single items go through the bet as well
+    bound_low: bool  # whether the lower bound is wanted; if not, only what is seen bounds the yield
+    bound_high: bool
     memory: float  # rates are averaged over about this much of ln(rank)
     absolute: float  # the tolerance as a share of the rank, for the variance spent before the first judged rank
     relative: float  # and as a share of the rate
@@ -161,10 +163,13 @@ def evaluate(
                 scalars[STARTED] = 1.0
                 scalars[ROOT_LOW] = union_start(tally.wealth_low, thetas, level, 1.0)
                 scalars[ROOT_HIGH] = union_start(tally.wealth_high, thetas, level, -1.0)
-            scalars[ROOT_LOW] = reaching_yield(tally.wealth_low, thetas, level, 1.0, scalars[ROOT_LOW])
-            scalars[ROOT_HIGH] = reaching_yield(tally.wealth_high, thetas, level, -1.0, scalars[ROOT_HIGH])
-            scalars[LOW] = max(scalars[LOW], scalars[ROOT_LOW])
-            scalars[HIGH] = min(scalars[HIGH] + size, scalars[ROOT_HIGH])
+            scalars[HIGH] += size
+            if rules.bound_low:
+                scalars[ROOT_LOW] = reaching_yield(tally.wealth_low, thetas, level, 1.0, scalars[ROOT_LOW])
+                scalars[LOW] = max(scalars[LOW], scalars[ROOT_LOW])
+            if rules.bound_high:
+                scalars[ROOT_HIGH] = reaching_yield(tally.wealth_high, thetas, level, -1.0, scalars[ROOT_HIGH])
+                scalars[HIGH] = min(scalars[HIGH], scalars[ROOT_HIGH])
             residual = (0.5 * (label_low + label_high) - guess) * total_weight / weights[klass]
             scalars[ESTIMATE] += mean_guess + residual
             variance = 0.0
@@ -194,9 +199,7 @@ def evaluate(
                 rates[row, WEIGHT] += weight
 
 
-def make_consistent(
-    knots: NDArray[np.int64], low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
+def make_consistent(knots: NDArray[np.int64], low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Tighten bounds at knots with what every yield curve obeys: it rises by at most one an item and never falls.
 
     Examples

@@ -114,3 +114,12 @@ def count_classes(proxy: NDArray[np.uint8], start: int, end: int, counts: NDArra
     else:
         for place in range(start, end):
             counts[proxy[place]] += 1
+
+
+@njit(cache=True)
+def draw_probability(counts: NDArray[np.int64], tilt: int, klass: int) -> float:
+    """Return the probability with which a cell with these class counts draws one given item of a class."""
+    total = 0.0
+    for other in range(len(counts)):
+        total += counts[other] * class_weight(tilt, other)
+    return class_weight(tilt, klass) / total

@@ -113,7 +113,14 @@ def make_course(
         pseudo_labels=care.pseudo_labels,
         n_classes=n_classes,
         bets=bets,
-        rules=Rules(settings.label_errors is not None, _MEMORY, scale * absolute, scale * relative),
+        rules=Rules(
+            noisy=settings.label_errors is not None,
+            bound_low=settings.side != "upper",
+            bound_high=settings.side != "lower",
+            memory=_MEMORY,
+            absolute=scale * absolute,
+            relative=scale * relative,
+        ),
         goal=goal._replace(drift=bets.drift),
         forecast=forecast,
         table=table,
@@ -122,12 +129,9 @@ def make_course(
     )
 
 
-def pilot_forecast(
-    settings: Settings, ranks: NDArray[np.int64], values: NDArray[np.int8], *, n_items: int
-) -> Forecast:
+def pilot_forecast(settings: Settings, ranks: NDArray[np.int64], values: NDArray[np.int8], *, n_items: int) -> Forecast:
     """Return the forecast from the pilot's answers; an unsure answer counts one half."""
     care = _BUDGET_CARE if settings.budget is not None else _TARGET_CARE
     last_rank = min(n_items, settings.top or n_items)
     labels = np.where(values < 0, 0.5, values.astype(np.float64))
     return forecast_rates(ranks, labels, n_items=last_rank, pseudo_labels=care.pilot_pseudo_labels)
-

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray  # noqa: TC002
 
-from karat.math.certify.cells import class_weight, count_classes
+from karat.math.certify.cells import class_weight, count_classes, draw_probability
 from karat.math.certify.stream import PURPOSE_DRAW, PURPOSE_SPLIT, uniform
 
 IntArray = NDArray[np.int64]
@@ -45,9 +45,7 @@ class Batch(NamedTuple):
 
 
 @njit(cache=True)
-def _draw(
-    proxy: NDArray[np.uint8], start: int, end: int, counts: IntArray, tilt: int, uniform_number: float
-) -> int:
+def _draw(proxy: NDArray[np.uint8], start: int, end: int, counts: IntArray, tilt: int, uniform_number: float) -> int:
     """Return the rank that a uniform number draws from the cell of ranks start+1..end."""
     if len(proxy) == 0:
         return start + 1 + min(int(uniform_number * (end - start)), end - start - 1)
@@ -157,11 +155,54 @@ def lay_out(
                 ranks[cell] = old_rank
             if len(proxy) > 0:
                 classes[cell] = proxy[ranks[cell] - 1]
-            total = 0.0
-            for klass in range(n_classes):
-                total += counts[cell, klass] * class_weight(tilts[cell], klass)
-            probabilities[cell] = class_weight(tilts[cell], classes[cell]) / total
+            probabilities[cell] = draw_probability(counts[cell], tilts[cell], classes[cell])
             ends[cell] = high
             cell += 1
         block_start = block_ends[block]
     return Batch(ends, ranks, probabilities, tilts, classes, counts, new)
+
+
+@njit(cache=True)
+def describe(
+    first_start: int, ends: IntArray, ranks: IntArray, tilt: IntArray, proxy: NDArray[np.uint8], n_classes: int
+) -> tuple[IntArray, IntArray, NDArray[np.float64]]:
+    """Return classes, class counts and draw probabilities of given cells: what a stored draw leaves out."""
+    classes = np.zeros(len(ends), np.int64)
+    counts = np.empty((len(ends), n_classes), np.int64)
+    probabilities = np.empty(len(ends))
+    start = first_start
+    for cell in range(len(ends)):
+        count_classes(proxy, start, ends[cell], counts[cell])
+        if len(proxy) > 0:
+            classes[cell] = proxy[ranks[cell] - 1]
+        probabilities[cell] = draw_probability(counts[cell], tilt[cell], classes[cell])
+        start = ends[cell]
+    return classes, counts, probabilities
+
+
+@njit(cache=True)
+def first_wrong_draw(
+    ends: IntArray,
+    ranks: IntArray,
+    tilt: IntArray,
+    counts: IntArray,
+    parents: Parents,
+    proxy: NDArray[np.uint8],
+    look: int,
+    seed: int,
+) -> int:
+    """Return the first cell whose rank is neither kept from the look before nor drawn by this seed, or -1."""
+    start = 0
+    for cell in range(len(ends)):
+        end = ends[cell]
+        place = np.searchsorted(parents.ranks, start + 1)
+        if place < len(parents.ranks) and parents.ranks[place] <= end:
+            right = parents.ranks[place]
+            if parents.tilt[place] != tilt[cell]:
+                return cell
+        else:
+            right = _draw(proxy, start, end, counts[cell], tilt[cell], uniform(seed, look, start, PURPOSE_DRAW))
+        if ranks[cell] != right:
+            return cell
+        start = end
+    return -1

@@ -96,9 +96,7 @@ def _proxy_gain(tally: Tally, course: Course, start: int, deviations: NDArray[np
     guesses = np.empty(n_classes)
     counts = np.zeros(n_classes)
     for klass in range(n_classes):
-        guesses[klass] = 0.5 * (
-            class_guess(tally.rates, klass, HITS_LOW) + class_guess(tally.rates, klass, HITS_HIGH)
-        )
+        guesses[klass] = 0.5 * (class_guess(tally.rates, klass, HITS_LOW) + class_guess(tally.rates, klass, HITS_HIGH))
         deviations[klass] = math.sqrt(guesses[klass] * (1.0 - guesses[klass]))
     if n_classes == 1:
         return 1.0
@@ -238,9 +236,7 @@ def run_pass(course: Course, labels: Labels) -> Pass:
             values[cell] = label_at(labels, ranks[cell])
             n_bought += new[cell]
         drawn = Drawn(ends, classes, counts, tilt)
-        evaluate(
-            tally, drawn, values, course.bets, course.rules, course.table, n, more, False, low, high, estimate
-        )
+        evaluate(tally, drawn, values, course.bets, course.rules, course.table, n, more, False, low, high, estimate)
         n = more
     batch = Batch(ends[:n], ranks[:n], probabilities[:n], tilt[:n], classes[:n], counts[:n], new[:n])
     return Pass(batch, values[:n], low[:n], high[:n], estimate[:n])
