@@ -45,6 +45,8 @@ class Curve:
     notes: tuple[str, ...] = ()
     claimed_factor: float | None = None
     """Within which factor of the truth the method promises to be, if it does."""
+    worst_over_target: float | None = None
+    """Largest half-width over the half-width asked for, where the method was given a target; at most 1: met."""
     steps: Mapping[str, Floats] = field(default_factory=dict)
     """The paper's step curves by name: precision at each knot, held until the next."""
     simultaneous: bool = True

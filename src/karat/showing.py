@@ -51,6 +51,8 @@ def document(curve: Curve) -> dict[str, Any]:
         "guarantee": curve.guarantee,
         "simultaneous": curve.simultaneous,
         "claimed_factor": curve.claimed_factor,
+        "worst_over_target": curve.worst_over_target,
+        "target_met": None if curve.worst_over_target is None else curve.worst_over_target <= 1,
         "crossed": curve.crossed,
         "assumptions": [assumption.to_dict() for assumption in curve.assumptions],
         "notes": list(curve.notes),

@@ -29,8 +29,8 @@ def run(
 ) -> None:
     """Generate a knowledge base, buy a few labels, bound its precision curve, and compare with the truth.
 
-    Examples
-    --------
+    Examples:
+
         karat demo
 
         karat demo --items 50000 --folder /tmp/demo --json

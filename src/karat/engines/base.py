@@ -44,6 +44,10 @@ class Engine(Protocol):
 
     def items_at(self, ranks: Ranks) -> Items: ...
 
+    def classes(self, column: str) -> NDArray[np.uint8]:
+        """Return a proxy column as one small class an item, in rank order."""
+        ...
+
 
 def hash_ids(numbers: NDArray[np.int64], *, seed: int) -> NDArray[np.int64]:
     """Return a seeded hash in [0, 2^31 - 1) of whole-number ids, in arithmetic that every engine can do."""

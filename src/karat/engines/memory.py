@@ -9,6 +9,7 @@ import numpy as np
 
 from karat import _check
 from karat.engines.base import Items, hash_ids
+from karat.math.proxy import make_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,7 @@ class Table(Protocol):
     """What the engine needs of a table: `FileTable` and `FrameTable` have it."""
 
     name: str
+    paths: Sequence[str]
     columns: list[str]
     n_rows: int
 
@@ -65,7 +67,7 @@ class MemoryEngine:
 
     def describe(self) -> dict[str, Any]:
         return {
-            "source": self.table.name,
+            "source": list(self.table.paths),
             "score": self._score,
             "id": self._id,
             "higher_is_better": self._higher,
@@ -87,6 +89,10 @@ class MemoryEngine:
         others = [name for name in self.table.columns if name not in {self._score, self._id}]
         payload = self.table.rows(positions, others) if others else [{} for _ in ranks]
         return Items(ranks, self.ids_at(ranks), self._scores[positions], payload)
+
+    def classes(self, column: str) -> NDArray[np.uint8]:
+        """Return a proxy column as one small class an item, in rank order."""
+        return make_classes(self.table.numbers(column))[self._positions]
 
     def _separate_collisions(self, scores: Floats) -> None:
         """Put text ids with the same score and the same hash into their own order."""

@@ -61,6 +61,7 @@ class FileTable:
     def __init__(self, source: Source) -> None:
         self.files = find_files(source)
         self.name = str(self.files[0]) if len(self.files) == 1 else f"{self.files[0]} and {len(self.files) - 1} more"
+        self.paths = [str(path) for path in self.files]
         self._database = duckdb.connect()
         self._columns = [self._read_columns(path) for path in self.files]
         self.columns = list(self._columns[0])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 from karat.math.certify.cells import PENDING, UNSURE, Drawn, class_weight
 from karat.math.certify.martingale import (

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 from karat.math.certify.band import Rules
 from karat.math.certify.bets import make_bets
 from karat.math.certify.layout import Parents
 from karat.math.certify.pilot import FIRST_RANK, Forecast, forecast_rates
 from karat.math.certify.planner import Goal, Position, scale_for_budget
-from karat.math.certify.settings import Settings  # noqa: TC001
+from karat.math.certify.settings import Settings
 from karat.math.certify.steps import NO_BUDGET, SIDE_CODES, Course
 from karat.math.certify.variance import variance_table
 

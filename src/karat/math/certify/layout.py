@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 from karat.math.certify.cells import class_weight, count_classes, draw_probability
 from karat.math.certify.stream import PURPOSE_DRAW, PURPOSE_SPLIT, uniform

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 from karat import _check
 from karat.math.certify.band import Tally, evaluate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 from scipy import stats
 
 from karat import _check

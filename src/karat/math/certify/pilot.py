@@ -9,7 +9,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 from karat.math.certify.stream import PURPOSE_PILOT, uniform
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 from karat import _check
 from karat.math.certify.band import Bounds, bounds_at, intersect
@@ -192,6 +192,4 @@ def _simulate_by_asking(
         cells = walk.ask()
         asked = cells.ranks[cells.new]
         walk.tell(asked, labels(asked))
-    return SimulatedPass(
-        cells=walk.cells, bounds=walk.bounds(), n_labels=walk.n_labels, worst_share=walk.worst_share
-    )
+    return SimulatedPass(cells=walk.cells, bounds=walk.bounds(), n_labels=walk.n_labels, worst_share=walk.worst_share)

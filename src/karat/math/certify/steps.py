@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 from karat.math.certify.band import (
     END,
@@ -23,10 +23,10 @@ from karat.math.certify.band import (
     class_guess,
     evaluate,
 )
-from karat.math.certify.bets import Bets  # noqa: TC001
+from karat.math.certify.bets import Bets
 from karat.math.certify.cells import Drawn, class_weight, tilt_towards
 from karat.math.certify.layout import Batch, Parents, lay_out
-from karat.math.certify.pilot import Forecast  # noqa: TC001
+from karat.math.certify.pilot import Forecast
 from karat.math.certify.planner import Goal, Position, plan_ahead, scale_for_budget
 from karat.math.certify.stream import PURPOSE_LABEL, uniform
 from karat.math.certify.variance import VarianceTable, effective_variance

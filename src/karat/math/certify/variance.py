@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 _DRIFT = 6.0  # the log-level in whose units cell sizes are reckoned
 _JUMP_SHARE = 2.0  # adverse labels to allow for
