@@ -24,12 +24,14 @@ class Table(Protocol):
     """What the engine needs of a table: `FileTable` and `FrameTable` have it."""
 
     name: str
-    paths: Sequence[str]
     columns: list[str]
     n_rows: int
 
+    @property
+    def paths(self) -> Sequence[str]: ...
     def require(self, column: str) -> None: ...
     def numbers(self, column: str) -> NDArray[np.float64]: ...
+    def texts(self, column: str) -> list[Any]: ...
     def id_numbers(self, column: str | None) -> tuple[NDArray[np.int64], bool]: ...
     def rows(self, positions: NDArray[np.int64], columns: Sequence[str] | None = None) -> list[dict[str, Any]]: ...
 
@@ -54,6 +56,7 @@ class MemoryEngine:
         self._scores = table.numbers(score)
         numbers, self._ids_are_whole = table.id_numbers(id)
         self._numbers = numbers
+        self._texts: list[Any] | None = None
         self.n_items = table.n_rows
         ranked = self._scores if higher_is_better else -self._scores
         self._positions = order_items(ranked, numbers, seed=self.seed)
@@ -81,8 +84,9 @@ class MemoryEngine:
         positions = self._positions[ranks - 1]
         if self._ids_are_whole:
             return [int(number) for number in self._numbers[positions]]
-        name = str(self._id)
-        return [str(row[name]) for row in self.table.rows(positions, [name])]
+        if self._texts is None:
+            self._texts = self.table.texts(str(self._id))
+        return [str(self._texts[position]) for position in positions]
 
     def items_at(self, ranks: Ranks) -> Items:
         positions = self._positions[ranks - 1]
