@@ -17,7 +17,7 @@ PICTURES = Path(__file__).parents[1] / "docs/pictures"
 
 
 def draw_cells() -> None:
-    """A short list: its cells, the item drawn from each, and the band."""
+    """Draw a short list: its cells, the item drawn from each, and the band."""
     n_items = 4000
     rng = np.random.default_rng(5)
     labels = (rng.random(n_items) < np.linspace(0.98, 0.35, n_items)).astype(np.int8)
@@ -41,7 +41,7 @@ def draw_cells() -> None:
 
 
 def draw_demo() -> None:
-    """The demo's picture."""
+    """Draw the demo's picture."""
     with tempfile.TemporaryDirectory() as folder:
         karat(["demo", "--folder", folder, "--json"])
         shutil.copy(Path(folder, "curve.png"), PICTURES / "demo.png")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from karat import _check, showing
-from karat.math import areas, derive
+from karat.math import areas, derive, regions
 from karat.math.path import Floats, Ranks, bounds_at, make_consistent
 from karat.results import Assumption, Guarantee, Interval, freeze, html_block, make_frame
 
@@ -129,6 +129,22 @@ class Curve:
         interval = self._derived("lift", rank, derive.lift)
         return replace(interval, high=self.n_items / rank) if self.crossed else interval
 
+    # --- as bands: each holds at all abscissae at once, on the same event as the bounds
+
+    def precision_at_recall(self, recall: ArrayLike) -> tuple[Floats, Floats]:
+        """Return low and high of the PR curve at levels of recall inside the list."""
+        at = self._shares("recall", recall)
+        if self.crossed:
+            return np.zeros_like(at), np.ones_like(at)
+        return regions.precision_at_recall(self.ranks, self.yield_low, self.yield_high, recall=at)
+
+    def recall_at_false_positive_rate(self, rate: ArrayLike) -> tuple[Floats, Floats]:
+        """Return low and high of the ROC curve at levels of the false positive rate."""
+        at = self._shares("rate", rate)
+        if self.crossed:
+            return np.zeros_like(at), np.ones_like(at)
+        return regions.recall_at_false_positive_rate(self.ranks, self.yield_low, self.yield_high, rate=at)
+
     # --- of the whole list
 
     def total_positives(self) -> Interval:
@@ -167,7 +183,9 @@ class Curve:
         """Draw the curve: "precision", "precision-yield", "pr", "roc" or "hits", with the truth if it is known."""
         from karat import plotting  # noqa: PLC0415
 
-        return plotting.draw_curve(self.points(2000), kind, ax=ax, truth=truth, title=self.headline())
+        title = self.headline() if ax is None else ""
+        band = showing.band(self, _check.one_of("kind", kind, plotting.KINDS))
+        return plotting.draw_curve(self.points(2000), kind, band=band, ax=ax, truth=truth, title=title)
 
     def points(self, most: int = 500) -> dict[str, NDArray[Any]]:
         """Return the curve at a spread of ranks: precision, yield, recall and false positive rate with bounds."""
@@ -202,6 +220,12 @@ class Curve:
         if at.dtype.kind not in "iu" or at.size == 0 or at.min() < 1 or at.max() > self.n_items:
             raise _check.refuse("rank", f"a whole number from 1 to {self.n_items:,}", ranks)
         return at.astype(np.int64)
+
+    def _shares(self, name: str, values: ArrayLike) -> Floats:
+        at = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        if not np.all((at >= 0) & (at <= 1)):
+            raise _check.refuse(name, "between 0 and 1", values)
+        return at
 
     def _positives(self, positives: Positives) -> tuple[float, float] | None:
         if positives is None:

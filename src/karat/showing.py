@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.math import derive
+from karat.math import derive, regions
 from karat.math.path import Floats, thin
 from karat.results import show
 
@@ -40,6 +40,19 @@ def tabulate(curve: Curve, most: int) -> dict[str, NDArray[Any]]:
     for name in curve.steps:
         table[f"step_{name}"] = curve.step(name, ranks)
     return table
+
+
+def band(curve: Curve, kind: str) -> tuple[Floats, Floats, Floats] | None:
+    """Return abscissae with low and high of a PR, ROC or precision-yield curve; None for curves over the rank."""
+    shares = np.linspace(0, 1, 201)
+    if kind == "pr":
+        return shares[1:], *curve.precision_at_recall(shares[1:])
+    if kind == "roc":
+        return shares, *curve.recall_at_false_positive_rate(shares)
+    if kind == "precision-yield" and not curve.crossed and curve.yield_high[-1] >= 1:
+        hits = np.unique(np.linspace(1, curve.yield_high[-1], 400).round())
+        return hits, *regions.precision_at_yield(curve.ranks, curve.yield_low, curve.yield_high, hits=hits)
+    return None
 
 
 def document(curve: Curve) -> dict[str, Any]:
