@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import io
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import karat
+from karat.cli.main import main as main_command
 
 REFERENCE = Path(__file__).parents[1] / "docs/reference"
+_PLAIN = {"COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"}
 NOTE = "<!-- made by tools/make_reference.py: run `make reference` instead of editing -->\n\n"
 
 
@@ -50,10 +52,19 @@ def _describe(name: str, thing: object) -> str:
 
 
 def _help(*command: str) -> str:
-    environment = {**os.environ, "COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"}
-    arguments = [sys.executable, "-m", "karat", *command, "--help"]
-    said = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment).stdout
-    return "\n".join(line.rstrip() for line in said.strip().splitlines())
+    said = io.StringIO()
+    kept = {name: os.environ.get(name) for name in _PLAIN}
+    os.environ.update(_PLAIN)
+    try:
+        with contextlib.redirect_stdout(said):
+            main_command([*command, "--help"])
+    finally:
+        for name, value in kept.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+    return "\n".join(line.rstrip() for line in said.getvalue().strip().splitlines())
 
 
 def _block(text: str) -> str:
