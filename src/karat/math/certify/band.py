@@ -32,6 +32,7 @@ _N_SCALARS = 10
 HITS_LOW, HITS_HIGH, WEIGHT = range(3)
 
 _SMALLEST_GUESS, _LARGEST_GUESS = 1e-5, 1.0 - 1e-3
+_LEAN_ON_ALL = 3.0  # pseudo-labels by which a class's rate leans on the rate of all
 _EXHAUSTIVE_WEIGHT = 200.0  # in a fully labelled stretch about this many labels speak for the rate
 
 
@@ -70,7 +71,7 @@ def class_guess(rates: FloatArray, klass: int, which: int) -> float:
     last = len(rates) - 1
     pooled = (rates[last, which] + 0.5) / (rates[last, WEIGHT] + 1.0)
     if last > 1:
-        pooled = (rates[klass, which] + pooled) / (rates[klass, WEIGHT] + 1.0)
+        pooled = (rates[klass, which] + _LEAN_ON_ALL * pooled) / (rates[klass, WEIGHT] + _LEAN_ON_ALL)
     return min(max(pooled, _SMALLEST_GUESS), _LARGEST_GUESS)
 
 
@@ -189,8 +190,7 @@ def evaluate(
         high[cell] = scalars[HIGH]
         estimate[cell] = scalars[ESTIMATE]
 
-        decay = math.exp(-math.log1p(size / max(start, 100.0)) / rules.memory)
-        rates *= decay
+        rates *= math.exp(-math.log1p(size / max(start, 100.0)) / rules.memory)
         if not expected:
             weight = 1.0 if size > 1 else min(1.0, _EXHAUSTIVE_WEIGHT / max(0.01 * start, 1.0))
             for row in (klass, n_classes):

@@ -33,8 +33,13 @@ class Forecast(NamedTuple):
 NO_FORECAST = Forecast(np.empty(0), np.empty(0))
 
 
-def pilot_ranks(n_pilot: int, *, n_items: int, seed: int) -> NDArray[np.int64]:
-    """Return distinct ranks, one at random in each of ``n_pilot`` stretches of equal ln(rank) from rank 100 on.
+def first_pilot_rank(from_rank: int, n_items: int) -> int:
+    """Return where the pilot begins: the top matters little when only far ranks are judged."""
+    return max(FIRST_RANK, min(from_rank, n_items) // 10)
+
+
+def pilot_ranks(n_pilot: int, *, n_items: int, seed: int, first_rank: int = FIRST_RANK) -> NDArray[np.int64]:
+    """Return distinct ranks, one at random in each of ``n_pilot`` stretches of equal ln(rank).
 
     Examples
     --------
@@ -43,9 +48,9 @@ def pilot_ranks(n_pilot: int, *, n_items: int, seed: int) -> NDArray[np.int64]:
     """
     if n_pilot <= 0 or n_items <= FIRST_RANK:
         return np.empty(0, np.int64)
-    spread = math.log(n_items / FIRST_RANK)
+    spread = math.log(n_items / first_rank)
     places = [(stretch + uniform(seed, 0, stretch, PURPOSE_PILOT)) / n_pilot for stretch in range(n_pilot)]
-    ranks = (FIRST_RANK * np.exp(np.array(places) * spread)).astype(np.int64) + 1
+    ranks = (first_rank * np.exp(np.array(places) * spread)).astype(np.int64) + 1
     return np.unique(np.minimum(ranks, n_items))
 
 

@@ -43,10 +43,11 @@ class Goal(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where a pass stands: rank, yield, variance spent, rate of the last labels, and what the proxy saves."""
+    """Where a pass stands: rank, yield, half-width, variance spent, rate of the last labels, what the proxy saves."""
 
     rank: float
     estimate: float
+    half_width: float
     spent: float
     rate: float
     proxy_gain: float
@@ -107,7 +108,9 @@ def plan_ahead(
         widths[n] = following - rank
         ceilings[n] = tolerance * tolerance / (2.0 * goal.drift) if following >= goal.from_rank else _NO_CEILING
         if following >= goal.from_rank and (following >= _HORIZON * here or following >= goal.last_rank):
-            slope = min(slope, (ceilings[n] - position.spent) / travelled)
+            # A bet made for this ceiling widens the band linearly: seen from here so much is spent at least.
+            in_line = tolerance * (position.half_width - 0.5 * tolerance) / goal.drift
+            slope = min(slope, (ceilings[n] - max(position.spent, in_line)) / travelled)
         n += 1
         rank = following
     # Keep the size within reason of what this rank alone would ask for.

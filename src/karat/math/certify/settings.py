@@ -10,7 +10,7 @@ import numpy as np
 from karat import _check
 from karat.math.certify.noise import LabelErrors
 
-SLACK, LEAN_SLACK = 0.90, 0.95
+SLACK, LEAN_SLACK = 0.94, 0.955
 SIDES = ("both", "lower", "upper")
 _LAST_LOOK_SHARE = 0.9
 _LOOK_GROWTH = 2.0

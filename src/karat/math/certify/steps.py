@@ -132,7 +132,7 @@ def position_of(tally: Tally, course: Course, proxy_gain: float) -> Position:
     spent = half_width * half_width / (2.0 * course.goal.drift)
     if scalars[END] < course.goal.from_rank:
         spent = min(spent, scalars[SPENT])
-    return Position(scalars[END], estimate, spent, _rate_ahead(tally, course), proxy_gain)
+    return Position(scalars[END], estimate, half_width, spent, _rate_ahead(tally, course), proxy_gain)
 
 
 @njit(cache=True)

@@ -13,7 +13,7 @@ from karat.math.certify.cells import MOST_CLASSES, PENDING, Cells
 from karat.math.certify.course import NO_PARENTS, NO_PROXY, make_course, pilot_forecast, pilot_size
 from karat.math.certify.judge import look_bounds, trivial_bounds, worst_share
 from karat.math.certify.look import Look
-from karat.math.certify.pilot import pilot_ranks
+from karat.math.certify.pilot import first_pilot_rank, pilot_ranks
 from karat.math.certify.steps import NO_BUDGET
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class Walk:
         self.n_classes = int(self.proxy.max()) + 1 if len(self.proxy) else 1
         self._last_rank = min(self.n_items, settings.top or self.n_items)
         n_pilot = pilot_size(settings, last_rank=self._last_rank)
-        self._pilot_ranks = pilot_ranks(n_pilot, n_items=self._last_rank, seed=self.seed)
+        first_rank = first_pilot_rank(settings.from_rank, self._last_rank)
+        self._pilot_ranks = pilot_ranks(n_pilot, n_items=self._last_rank, seed=self.seed, first_rank=first_rank)
         self._pilot_values = np.full(len(self._pilot_ranks), PENDING, np.int8)
         self._pilot_asked = False
         self._batches: list[Cells] = []
