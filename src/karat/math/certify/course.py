@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray  # noqa: TC002
 
 from karat.math.certify.band import Rules
 from karat.math.certify.bets import make_bets
@@ -16,11 +15,13 @@ from karat.math.certify.settings import Settings  # noqa: TC001
 from karat.math.certify.steps import NO_BUDGET, SIDE_CODES, Course
 from karat.math.certify.variance import variance_table
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _PILOT, _PILOT_MANY_PENDING = 50, 80
 _PILOT_SHARE, _BUDGET_PILOT_SHARE = 0.12, 0.1
 _EASY_RATE = 0.9  # few labels will do at such a rate: the pilot shall not outweigh them
 _MEMORY = 0.25
-_PROXY_CARE = 0.02  # rates of several classes are known less well
 _FEWEST_HITS = 10.0  # bets of a relative target start where so many positives are expected
 _PLANNING_DRIFT = 6.0
 
@@ -97,24 +98,21 @@ def make_course(
     care = _BUDGET_CARE if settings.budget is not None else _TARGET_CARE
     last_rank = min(n_items, settings.top or n_items)
     goal = _make_goal(settings, last_rank=last_rank, care=care)
-    if n_classes > 1:
-        goal = goal._replace(slack=goal.slack - _PROXY_CARE)
     absolute, relative, from_rank = goal.absolute, goal.relative, goal.from_rank
     table = variance_table(settings.side)
     scale = settings.look_scale(look)
-    budget = int(settings.look_budgets(n_pilot)[look - 1])
+    budget = settings.look_budget(look, n_pilot=n_pilot)
     if settings.budget is not None:
         rate = float(forecast.rates[0]) if len(forecast.rates) else 0.5
         start = Position(0.0, 0.0, 0.0, 0.0, rate, 1.0)
         labels_left = float(max(settings.budget - n_pilot, 1))
         scale *= scale_for_budget(start, labels_left, 1.0, goal, forecast, table)
-    likely_yield = float(last_rank)
-    early_yield = _FEWEST_HITS
+    fewest, most = _FEWEST_HITS, float(last_rank)
     if len(forecast.rates):
-        likely_yield = min(likely_yield, 1.5 * forecast.yield_upto(last_rank) + 0.05 * last_rank)
-        early_yield = max(early_yield, 0.6 * forecast.yield_upto(from_rank))
-    lowest = care.lowest_bet * scale * max(absolute * from_rank, relative * early_yield)
-    highest = max(care.highest_bet * scale * max(absolute * last_rank, relative * likely_yield), 1.5 * lowest)
+        fewest = max(fewest, forecast.yield_upto(from_rank) / forecast.doubt_at(from_rank))
+        most = min(most, forecast.yield_upto(last_rank) * forecast.doubt_at(last_rank))
+    lowest = care.lowest_bet * scale * max(absolute * from_rank, relative * fewest)
+    highest = scale * max(care.highest_bet * absolute * last_rank, relative * most)
     bets = make_bets(lowest, highest, delta=settings.look_delta(look), sides=settings.n_sides)
     return Course(
         look=look,
@@ -122,7 +120,7 @@ def make_course(
         last_rank=last_rank,
         side=SIDE_CODES[settings.side],
         scale=scale,
-        budget=budget if settings.budget is not None else NO_BUDGET,
+        budget=NO_BUDGET if budget is None else budget,
         kept_share=0.5 if len(parents.ends) else 0.0,
         pseudo_labels=care.pseudo_labels,
         n_classes=n_classes,

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray  # noqa: TC002
+from numpy.typing import NDArray
 
 LARGEST_LOSS = 0.9  # a bet may lose at most this share of the wealth on one label
 _NEWTON_STEPS = 60
