@@ -45,7 +45,14 @@ class Batch(NamedTuple):
 
 
 @njit(cache=True)
-def _draw(proxy: NDArray[np.uint8], start: int, end: int, counts: IntArray, tilt: int, uniform_number: float) -> int:
+def _draw(  # noqa: PLR0917
+    proxy: NDArray[np.uint8],
+    start: int,
+    end: int,
+    counts: IntArray,
+    tilt: int,
+    uniform_number: float,
+) -> int:
     """Return the rank that a uniform number draws from the cell of ranks start+1..end."""
     if len(proxy) == 0:
         return start + 1 + min(int(uniform_number * (end - start)), end - start - 1)
@@ -72,7 +79,7 @@ def _draw(proxy: NDArray[np.uint8], start: int, end: int, counts: IntArray, tilt
 
 
 @njit(cache=True)
-def _blocks(
+def _blocks(  # noqa: PLR0917
     start: int, size: float, last_rank: int, look: int, seed: int, parents: Parents, allowed: int, wanted: int
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the ends of the batch's blocks, into how many cells each is cut, and its place among the parents.
@@ -108,7 +115,7 @@ def _blocks(
 
 
 @njit(cache=True)
-def lay_out(
+def lay_out(  # noqa: PLR0917
     start: int,
     size: float,
     last_rank: int,
@@ -163,7 +170,7 @@ def lay_out(
 
 
 @njit(cache=True)
-def describe(
+def describe(  # noqa: PLR0917
     first_start: int, ends: IntArray, ranks: IntArray, tilt: IntArray, proxy: NDArray[np.uint8], n_classes: int
 ) -> tuple[IntArray, IntArray, NDArray[np.float64]]:
     """Return classes, class counts and draw probabilities of given cells: what a stored draw leaves out."""
@@ -181,7 +188,7 @@ def describe(
 
 
 @njit(cache=True)
-def first_wrong_draw(
+def first_wrong_draw(  # noqa: PLR0917
     ends: IntArray,
     ranks: IntArray,
     tilt: IntArray,

@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat import _check
-from karat.math.certify.band import Bounds, intersect
+from karat.math.certify.bounds import Bounds, intersect
 from karat.math.certify.cells import MOST_CLASSES, PENDING, Cells
 from karat.math.certify.course import NO_PARENTS, NO_PROXY, make_course, pilot_forecast, pilot_size
 from karat.math.certify.judge import look_bounds, trivial_bounds, worst_share
 from karat.math.certify.look import Look
-from karat.math.certify.pilot import pilot_ranks
+from karat.math.certify.pilot import first_pilot_rank, pilot_ranks
 from karat.math.certify.steps import NO_BUDGET
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from karat.math.certify.settings import Settings
 
@@ -61,7 +60,8 @@ class Walk:
         self.n_classes = int(self.proxy.max()) + 1 if len(self.proxy) else 1
         self._last_rank = min(self.n_items, settings.top or self.n_items)
         n_pilot = pilot_size(settings, last_rank=self._last_rank)
-        self._pilot_ranks = pilot_ranks(n_pilot, n_items=self._last_rank, seed=self.seed)
+        first_rank = first_pilot_rank(settings.from_rank, self._last_rank)
+        self._pilot_ranks = pilot_ranks(n_pilot, n_items=self._last_rank, seed=self.seed, first_rank=first_rank)
         self._pilot_values = np.full(len(self._pilot_ranks), PENDING, np.int8)
         self._pilot_asked = False
         self._batches: list[Cells] = []
@@ -235,6 +235,16 @@ class Walk:
     def cells(self) -> Cells:
         """All cells laid out so far, the pilot's items first."""
         return Cells.joined(self._batches) if self._batches else Cells.none()
+
+    def answers(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Return the ranks answered and their answers, as `resume` takes them."""
+        ranks, values = [self._pilot_ranks], [self._pilot_values]
+        for look in self._looks:
+            ranks.append(look.cells().ranks)
+            values.append(look.values_at(ranks[-1]))
+        all_ranks, all_values = np.concatenate(ranks), np.concatenate(values)
+        told = all_values != PENDING
+        return all_ranks[told], all_values[told]
 
     @property
     def pending(self) -> NDArray[np.int64]:
