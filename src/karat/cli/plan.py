@@ -10,12 +10,14 @@ import typer
 from karat import plotting
 from karat.cli.options import AsJson, Choice, with_method
 from karat.cli.output import print_json, print_table, print_text, say
+from karat.designs.certify import Certify
 from karat.designs.paula import Paula
 from karat.designs.stratified import Stratified
 from karat.designs.uniform import Uniform
 from karat.errors import InvalidInput
 from karat.results import show
 
+_COMPARED = ("certify", "paula", "stratified", "uniform")
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
 
 
@@ -24,6 +26,9 @@ def run(
     choice: Choice,
     items: Annotated[int, typer.Option("--items", help="How many items the list has.")],
     cost_per_label: Annotated[float | None, typer.Option(help="Adds what the labels cost.")] = None,
+    rates: Annotated[
+        str | None, typer.Option(help="certify: assumed share of right items at some ranks: 1:.95,10000:.6")
+    ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="All methods at several guarantees.")] = False,
     plot: Annotated[Path | None, typer.Option(help="With --compare: write the picture (PNG, SVG, PDF).")] = None,
     as_json: AsJson = False,
@@ -31,6 +36,8 @@ def run(
     """Say how many labels a method needs.
 
     Examples:
+
+        karat plan --items 1000000 --rates 1:.95,1000000:.4 --cost-per-label 0.1
 
         karat plan --items 217077 --method paula --epsilon 0.03
 
@@ -43,16 +50,50 @@ def run(
     if compare:
         _compare(items, choice.given, plot, as_json=as_json)
         return
-    planned = {"method": choice.name, "items": items, **choice.make().plan(items)}
+    method = choice.make()
+    if rates is not None and not isinstance(method, Certify):
+        raise InvalidInput("'--rates' goes with '--method certify'.")
+    found = method.plan(items, rates=_read_rates(rates, items)) if isinstance(method, Certify) else method.plan(items)
+    planned = {"method": choice.name, "items": items, **found}
     if cost_per_label is not None:
         planned["cost"] = planned["labels"] * cost_per_label
     if as_json:
         print_json(planned)
         return
     print_text(f"{choice.name} needs {planned['labels']:,} labels for {items:,} items.")
+    if isinstance(method, Certify):
+        _explain_certify(planned)
+        return
     rows = [(name, show(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value))
             for name, value in planned.items() if name not in {"method", "items", "labels"}]  # fmt: skip
     print_table(["", ""], rows)
+
+
+def _explain_certify(planned: dict[str, Any]) -> None:
+    print_text(f"To be {planned['target']}; simulated: {planned['labels_low']:,} to {planned['labels_high']:,} labels.")
+    for row in planned["budgets"]:
+        width = f"±{row['half_width_relative']:.0%} or ±{row['half_width_absolute']:.3f}"
+        print_text(f"  {row['labels']:>6,} labels: {'within target' if row['worst_over_target'] <= 1 else width}")
+    ends = list(planned["assumed_rates"].items())
+    print_text(
+        f"Assumed: {ends[0][1]:.2f} of the items right at the top, {ends[-1][1]:.2f} at rank {int(ends[-1][0]):,}"
+    )
+    print_text("(other lists: --rates 1:.95,10000:.6; the bounds hold whatever the list is like).")
+    if "cost" in planned:
+        print_text(f"Cost: {planned['cost']:,.2f}")
+
+
+def _read_rates(text: str | None, items: int) -> dict[int, float] | None:
+    if text is None:
+        return None
+    rates: dict[int, float] = {}
+    for part in text.split(","):
+        rank, _, rate = part.partition(":")
+        try:
+            rates[int(rank) if rate else items] = float(rate or rank)
+        except ValueError:
+            raise InvalidInput(f"'--rates' must look like 1:.95,10000:.6 or .8; got {text!r}.") from None
+    return rates
 
 
 def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: bool) -> None:
@@ -68,13 +109,15 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         stratified = Stratified(precision=planned_precision, confidence_level=level, **shared).plan(items)
         factor = Paula(**shared).grid(items).factor
         uniform = Uniform(alpha=factor - 1, precision=planned_precision, confidence_level=level).plan(items)
-        rows.append({"epsilon": epsilon, "factor": factor, "paula": paula["labels"],
+        certify = Certify(target="relative", relative=factor - 1, confidence_level=level)
+        rates = {1: planned_precision, items: planned_precision}
+        rows.append({"epsilon": epsilon, "factor": factor,
+                     "certify": certify.plan(items, rates=rates, budgets=())["labels"], "paula": paula["labels"],
                      "stratified": stratified["labels"], "uniform": uniform["labels"]})  # fmt: skip
     if plot is not None:
-        names = ("paula", "stratified", "uniform")
-        axes = plotting.draw_label_counts(
+                axes = plotting.draw_label_counts(
             [row["factor"] for row in rows],
-            {name: [row[name] for row in rows] for name in names},
+            {name: [row[name] for row in rows] for name in _COMPARED},
             title=f"Labels for a guarantee on all of {items:,} items",
         )
         plotting.save(axes, plot)
@@ -83,8 +126,8 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         print_json({"items": items, "precision": planned_precision, "confidence_level": level, "rows": rows})
         return
     print_table(
-        ["epsilon", "factor", "paula", "stratified", "uniform"],
-        [[f"{row['epsilon']:g}", f"{row['factor']:.4f}", *(f"{row[n]:,}" for n in ("paula", "stratified", "uniform"))]
+        ["epsilon", "factor", *_COMPARED],
+        [[f"{row['epsilon']:g}", f"{row['factor']:.4f}", *(f"{row[name]:,}" for name in _COMPARED)]
          for row in rows],
-        title=f"Labels for {items:,} items (sampling planned for precision {planned_precision:g}, {level:.0%})",
+        title=f"Labels for {items:,} items (planned or simulated at precision {planned_precision:g}, {level:.0%})",
     )  # fmt: skip

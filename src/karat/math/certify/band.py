@@ -91,7 +91,7 @@ def class_guess(rates: FloatArray, klass: int, which: int) -> float:
 
 
 @njit(cache=True)
-def _view(rates: FloatArray, drawn: Drawn, cell: int, start: int, value: int, expect: bool) -> _Cell:  # noqa: FBT001, PLR0917
+def _view(rates: FloatArray, drawn: Drawn, cell: int, start: int, value: int, expect: bool) -> _Cell:  # noqa: FBT001
     """Return the cell with the guesses that labels before it suggest."""
     n_classes = len(rates) - 1
     klass = drawn.classes[cell]
@@ -191,7 +191,7 @@ def _learn(rates: FloatArray, cell: _Cell, start: int, memory: float) -> None:
 
 
 @njit(cache=True)
-def evaluate(  # noqa: PLR0917 (compiled code knows no keyword-only arguments)
+def evaluate(
     tally: Tally,
     drawn: Drawn,
     values: NDArray[np.int8],

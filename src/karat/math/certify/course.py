@@ -5,23 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-<<<<<<< HEAD
-from numpy.typing import NDArray
-=======
->>>>>>> certify
 
 from karat.math.certify.band import Rules
 from karat.math.certify.bets import make_bets
 from karat.math.certify.layout import Parents
-<<<<<<< HEAD
-from karat.math.certify.pilot import FIRST_RANK, Forecast, forecast_rates
-from karat.math.certify.planner import Goal, Position, scale_for_budget
-from karat.math.certify.settings import Settings
-=======
 from karat.math.certify.pilot import FIRST_RANK, NO_FORECAST, Forecast, forecast_rates
 from karat.math.certify.planner import Goal, Position, plan_ahead, scale_for_budget
-from karat.math.certify.settings import Settings  # noqa: TC001
->>>>>>> certify
+from karat.math.certify.settings import Settings
 from karat.math.certify.steps import NO_BUDGET, SIDE_CODES, Course
 from karat.math.certify.variance import variance_table
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-<<<<<<< HEAD
-from numpy.typing import NDArray
-=======
->>>>>>> certify
 
 from karat.math.certify.bounds import Bounds, bounds_at, make_consistent
 from karat.math.certify.noise import true_yield_bounds

@@ -45,7 +45,7 @@ class Batch(NamedTuple):
 
 
 @njit(cache=True)
-def _draw(  # noqa: PLR0917
+def _draw(
     proxy: NDArray[np.uint8],
     start: int,
     end: int,
@@ -79,7 +79,7 @@ def _draw(  # noqa: PLR0917
 
 
 @njit(cache=True)
-def _blocks(  # noqa: PLR0917
+def _blocks(
     start: int, size: float, last_rank: int, look: int, seed: int, parents: Parents, allowed: int, wanted: int
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the ends of the batch's blocks, into how many cells each is cut, and its place among the parents.
@@ -115,7 +115,7 @@ def _blocks(  # noqa: PLR0917
 
 
 @njit(cache=True)
-def lay_out(  # noqa: PLR0917
+def lay_out(
     start: int,
     size: float,
     last_rank: int,
@@ -170,7 +170,7 @@ def lay_out(  # noqa: PLR0917
 
 
 @njit(cache=True)
-def describe(  # noqa: PLR0917
+def describe(
     first_start: int, ends: IntArray, ranks: IntArray, tilt: IntArray, proxy: NDArray[np.uint8], n_classes: int
 ) -> tuple[IntArray, IntArray, NDArray[np.float64]]:
     """Return classes, class counts and draw probabilities of given cells: what a stored draw leaves out."""
@@ -188,7 +188,7 @@ def describe(  # noqa: PLR0917
 
 
 @njit(cache=True)
-def first_wrong_draw(  # noqa: PLR0917
+def first_wrong_draw(
     ends: IntArray,
     ranks: IntArray,
     tilt: IntArray,

@@ -9,10 +9,6 @@ import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-<<<<<<< HEAD
-from numpy.typing import NDArray
-=======
->>>>>>> certify
 
 from karat.math.certify.stream import PURPOSE_PILOT, uniform
 

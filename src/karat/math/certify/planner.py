@@ -55,7 +55,7 @@ class Position(NamedTuple):
 
 
 @njit(cache=True)
-def plan_ahead(  # noqa: PLR0915, PLR0917
+def plan_ahead(
     position: Position,
     scale: float,
     goal: Goal,
@@ -165,7 +165,7 @@ def _minorant_cost(
 
 
 @njit(cache=True)
-def scale_for_budget(  # noqa: PLR0917
+def scale_for_budget(
     position: Position, labels_left: float, start: float, goal: Goal, forecast: Forecast, table: VarianceTable
 ) -> float:
     """Return the scale of the tolerance at which the rest of the pass is expected to take the labels left.

@@ -6,10 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-<<<<<<< HEAD
-from numpy.typing import NDArray
-=======
->>>>>>> certify
 
 from karat import _check
 from karat.math.certify.bounds import Bounds, bounds_at, intersect

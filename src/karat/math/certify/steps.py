@@ -7,10 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import njit
-<<<<<<< HEAD
-from numpy.typing import NDArray
-=======
->>>>>>> certify
 
 from karat.math.certify.band import (
     END,

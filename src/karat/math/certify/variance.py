@@ -13,13 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-<<<<<<< HEAD
-from numpy.typing import NDArray
-=======
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
->>>>>>> certify
 
 _DRIFT = 6.0  # the log-level in whose units cell sizes are reckoned
 _JUMP_SHARE = 2.0  # adverse labels to allow for
