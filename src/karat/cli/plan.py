@@ -115,7 +115,7 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
                      "certify": certify.plan(items, rates=rates, budgets=())["labels"], "paula": paula["labels"],
                      "stratified": stratified["labels"], "uniform": uniform["labels"]})  # fmt: skip
     if plot is not None:
-                axes = plotting.draw_label_counts(
+        axes = plotting.draw_label_counts(
             [row["factor"] for row in rows],
             {name: [row[name] for row in rows] for name in _COMPARED},
             title=f"Labels for a guarantee on all of {items:,} items",

@@ -312,7 +312,9 @@ def _columns_of(cells: Cells) -> dict[str, NDArray[Any]]:
 
 def _cells_of(columns: Mapping[str, NDArray[Any]]) -> Cells:
     kinds = {"probabilities": np.float64, "new": np.bool_}
-    return Cells(**{name: columns[name].astype(kinds.get(name, np.int64)) for name in Cells.__slots__})
+    cells: dict[str, NDArray[Any]] = {name: columns[name].astype(kinds.get(name, np.int64)) for name in Cells.__slots__}
+    cells["counts"] = cells["counts"].reshape(len(cells["ends"]), -1)
+    return Cells(**cells)
 
 
 def _drawn_again(cells: Cells) -> Ranks:

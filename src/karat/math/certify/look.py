@@ -72,7 +72,7 @@ class Look:
 
     def cells(self, first: int = 0) -> Cells:
         """Return the cells from the given one on."""
-        names = ("ends", "ranks", "probabilities", "tilt", "new")
+        names = ("ends", "ranks", "probabilities", "tilt", "new", "classes", "counts")
         columns = {name: self._column(name)[first:].copy() for name in names}
         return Cells(look=np.full(self._n - first, self.course.look), **columns)
 
@@ -91,15 +91,9 @@ class Look:
         in_order = bool(np.all(starts < cells.ends)) and (len(cells) == 0 or cells.ends[-1] <= course.last_rank)
         if not in_order or not bool(np.all((starts < cells.ranks) & (cells.ranks <= cells.ends))):
             raise _check.refuse("cells", "in rank order, each with a rank of its own", f"look {course.look}")
-        classes, counts, probabilities = describe(
-            0, cells.ends, cells.ranks, cells.tilt, course.proxy, course.n_classes
-        )
-        wrong = first_wrong_draw(
-            cells.ends, cells.ranks, cells.tilt, counts, course.parents, course.proxy, course.look, course.seed
-        )
-        if wrong >= 0 or not np.allclose(probabilities, cells.probabilities, rtol=1e-9, atol=0.0):
-            place = wrong if wrong >= 0 else int(np.argmax(abs(probabilities - cells.probabilities)))
-            raise _check.refuse("cells", "drawn by this seed and proxy", f"rank {cells.ranks[place]}")
+        classes, counts = cells.classes, cells.counts
+        if len(course.proxy) > 0 or course.n_classes == 1:  # without the proxy the cells are taken as they are
+            classes, counts = self._checked_draws(cells)
         kept = np.isin(cells.ranks, course.parents.ranks)
         columns: dict[str, NDArray[Any]] = {
             "classes": classes,
@@ -110,6 +104,19 @@ class Look:
         named = ("ends", "ranks", "probabilities", "tilt", "new")
         columns |= {name: getattr(cells, name) for name in named}
         self._append(columns)
+
+    def _checked_draws(self, cells: Cells) -> tuple[IntArray, IntArray]:
+        course = self.course
+        classes, counts, probabilities = describe(
+            0, cells.ends, cells.ranks, cells.tilt, course.proxy, course.n_classes
+        )
+        wrong = first_wrong_draw(
+            cells.ends, cells.ranks, cells.tilt, counts, course.parents, course.proxy, course.look, course.seed
+        )
+        if wrong >= 0 or not np.allclose(probabilities, cells.probabilities, rtol=1e-9, atol=0.0):
+            place = wrong if wrong >= 0 else int(np.argmax(abs(probabilities - cells.probabilities)))
+            raise _check.refuse("cells", "drawn by this seed and proxy", f"rank {cells.ranks[place]}")
+        return classes, counts
 
     def _append(self, columns: dict[str, NDArray[Any]]) -> None:
         more = self._n + len(columns["ends"])

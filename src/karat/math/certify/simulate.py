@@ -163,6 +163,8 @@ def _run(walk: Walk, source: Labels) -> SimulatedPass:
                 look=np.full(len(batch.ends), look),
                 tilt=batch.tilt,
                 new=batch.new & ~known,
+                classes=batch.classes,
+                counts=batch.counts,
             )
         )
         parents = Parents(batch.ends, batch.ranks, batch.tilt)

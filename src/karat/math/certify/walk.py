@@ -86,10 +86,12 @@ class Walk:
         """
         if n is not None:
             _check.whole("n", n, least=1)
+        if self.n_classes > 1 and not len(self.proxy):
+            raise _check.refuse("proxy", "given again before more can be asked for", None)
         if not self._pilot_asked:
             self._pilot_asked = True
             if len(self._pilot_ranks):
-                self._batches.append(_pilot_cells(self._pilot_ranks))
+                self._batches.append(_pilot_cells(self._pilot_ranks, self.n_classes))
                 return self._batches[-1]
         laid_out: list[Cells] = []
         left = NO_BUDGET if n is None else n
@@ -204,13 +206,15 @@ class Walk:
         """Return the walk that laid out these cells and was told these answers, as if never interrupted.
 
         Cells that this seed, proxy and pilot cannot have drawn are refused. Answers come in the order they were
-        told; it matters only where the same rank was told twice.
+        told; it matters only where the same rank was told twice. Without the proxy that the cells were drawn with,
+        the bounds can be read, and nothing more be asked for.
         """
         walk = cls(settings, n_items=n_items, seed=seed, proxy=proxy)
         told, answers = np.atleast_1d(np.asarray(ranks)), np.atleast_1d(np.asarray(values))
         _check.same_length("ranks", len(told), "values", len(answers))
         if len(cells) == 0:
             return walk
+        walk.n_classes = max(walk.n_classes, cells.counts.shape[1])
         walk._pilot_asked = True
         if not np.array_equal(cells.ranks[cells.look == 0], walk._pilot_ranks):
             raise _check.refuse("cells", "led by the pilot of this seed and these settings", "another pilot")
@@ -318,7 +322,7 @@ def _checked_proxy(proxy: ArrayLike | None, n_items: int) -> NDArray[np.uint8]:
     return np.ascontiguousarray(classes, np.uint8)
 
 
-def _pilot_cells(ranks: NDArray[np.int64]) -> Cells:
+def _pilot_cells(ranks: NDArray[np.int64], n_classes: int) -> Cells:
     zeros = np.zeros(len(ranks), np.int64)
     return Cells(
         ends=ranks,
@@ -327,4 +331,6 @@ def _pilot_cells(ranks: NDArray[np.int64]) -> Cells:
         look=zeros,
         tilt=zeros,
         new=np.ones(len(ranks), np.bool_),
+        classes=zeros,
+        counts=np.zeros((len(ranks), n_classes), np.int64),
     )
