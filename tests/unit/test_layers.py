@@ -1,4 +1,4 @@
-"""The floor plan: imports go one way, siblings do not know each other, mathematics stays pure. Deferred imports count."""
+"""The floor plan: imports go one way, siblings stay strangers, mathematics stays pure. Deferred imports count."""
 
 from __future__ import annotations
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 
-import builders
 import numpy as np
 import pandas as pd
 import pytest
@@ -187,4 +186,3 @@ def test_saving_a_draw_twice_replaces_it(tmp_path):
     karat.save_draw(tmp_path / "draw.json", one)
     karat.save_draw(tmp_path / "draw.json", two)
     assert karat.load_draw(tmp_path / "draw.json") == two
-    assert builders

@@ -130,7 +130,7 @@ def test_many_row_groups_keep_their_order(tmp_path):
 # --- the order of items
 
 
-def test_shuffled_rows_rank_alike(tmp_path):
+def test_shuffled_rows_rank_alike():
     rng = np.random.default_rng(3)
     frame = pd.DataFrame({"id": [f"item {n}" for n in range(500)], "score": rng.integers(0, 4, 500) / 4})
     ranks = np.arange(1, 501)
