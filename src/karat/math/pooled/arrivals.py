@@ -9,14 +9,24 @@ import numpy as np
 
 from karat import _check
 from karat.math.pooled.adaptive import arrive, paper_count
-from karat.math.pooled.estimate import estimate_metrics
-from karat.math.pooled.inclusion import raise_inclusion, shared_size, smallest_scale
+from karat.math.pooled.estimate import cross_fitted_residuals, estimate_metrics
+from karat.math.pooled.inclusion import (
+    LARGEST_SPREAD,
+    learned_spread,
+    raise_inclusion,
+    shared_size,
+    smallest_scale,
+)
 from karat.math.pooled.joint import joint_weights
 from karat.math.pooled.proxy import N_FOLDS
 from karat.math.pooled.sample import sample_from_matrix
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from karat.math.pooled.sample import PoolSample
+
+PILOT_SHARE = 0.4  # of the labels that the worst case asks for; then the spread is learned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,25 +65,24 @@ def arrive_by_default(
     order: ArrayLike,
     target_variance: float,
     scores: ArrayLike | None = None,
+    learn: bool = True,
     rng: np.random.Generator,
 ) -> ArrivalTrace:
-    """One replay of the default design: permanent random numbers and the smallest scale that meets the target."""
+    """One replay of the default design: permanent random numbers and the smallest scale that meets the target.
+
+    With ``learn`` the labels come in two steps: a pilot, then what the spread of labels around the proxy, seen on
+    the system's units so far (those that earlier systems predict and new ones apart), still asks for.
+    """
     p, f, sequence = _replayed(law, labels, order)
     score = None if scores is None else np.asarray(scores, dtype=np.float64)
     permanent = rng.random(f.size)
     fold = rng.integers(0, N_FOLDS, f.size)
     inclusion = np.zeros(f.size)
+    drawn = np.zeros(f.size, dtype=bool)
     bought, values = [], []
-    for step, new in enumerate(sequence):
-        before = int((permanent <= inclusion).sum())
-        size = shared_size(p[new])
-        scale = smallest_scale(p[new], inclusion, target_variance=target_variance)
-        inclusion = raise_inclusion(size, inclusion, scale=scale)
-        drawn = permanent <= inclusion
-        bought.append(int(drawn.sum()) - before)
-        seen = sequence[: step + 1]
-        pool = (p[seen] > 0).any(axis=0)
-        sample = sample_from_matrix(
+
+    def sample_of(seen: NDArray[np.int64], pool: NDArray[np.bool_]) -> PoolSample:
+        return sample_from_matrix(
             p[seen][:, pool],
             f[pool],
             inclusion=inclusion[pool],
@@ -81,7 +90,25 @@ def arrive_by_default(
             fold=fold[pool],
             scores=None if score is None else score[seen][:, pool],
         )
-        values.append(float(estimate_metrics(sample)["precision"].value[-1]))
+
+    for step, new in enumerate(sequence):
+        seen = sequence[: step + 1]
+        pool = (p[seen] > 0).any(axis=0)
+        known = (p[seen[:-1]] > 0).any(axis=0)
+        before = int(drawn.sum())
+        for share in (PILOT_SHARE, 1.0) if learn else (1.0,):
+            spread = np.full(f.size, LARGEST_SPREAD)
+            if learn and before:
+                sample = sample_of(seen, pool)
+                residuals = cross_fitted_residuals(sample)
+                for part in (known, ~known):
+                    rows = (part & (p[new] > 0))[pool & drawn]
+                    spread[part] = learned_spread(residuals[rows], 1.0 / sample.inclusion[rows])
+            scale = smallest_scale(p[new], inclusion, target_variance=target_variance / share, spread=spread)
+            inclusion = raise_inclusion(shared_size(p[new], spread=spread), inclusion, scale=scale)
+            drawn = permanent <= inclusion
+        bought.append(int(drawn.sum()) - before)
+        values.append(float(estimate_metrics(sample_of(seen, pool))["precision"].value[-1]))
     return ArrivalTrace(new_labels=np.array(bought), precision=np.array(values))
 
 

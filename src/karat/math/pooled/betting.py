@@ -51,7 +51,7 @@ def betting_interval(
     --------
     >>> low, high = betting_interval([0.01] * 60, [0.005] * 60, offset=0.3, expected_variance=0.003, reach=0.01)
     >>> round(low, 2), round(high, 2)
-    (0.5, 0.73)
+    (0.51, 0.72)
     """
     delta = 1.0 - _check.fraction("confidence_level", confidence_level)
     gain = np.asarray(terms, dtype=np.float64) - np.asarray(guesses, dtype=np.float64)
@@ -80,7 +80,7 @@ def _root(log_wealth: NDArray[np.float64], bets: NDArray[np.float64], threshold:
         if step <= 1e-15 * max(1.0, abs(root)):
             break
         root += step
-    return root
+    return float(root)
 
 
 def poisson_betting(

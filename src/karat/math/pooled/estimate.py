@@ -69,6 +69,13 @@ def estimate_metrics(
     return {"precision": precision, "recall": recall, "f1": _f1(precision, recall)}
 
 
+def cross_fitted_residuals(sample: PoolSample) -> NDArray[np.float64]:
+    """Label minus guess of each labelled unit, the guess made without its fold."""
+    _, to_true = _proxies(sample, use_proxy=True)
+    residuals: NDArray[np.float64] = sample.true - (sample.features * to_true[sample.fold]).sum(axis=1)
+    return residuals
+
+
 def _proxies(sample: PoolSample, *, use_proxy: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Coefficients of the proxies for "this prediction is right" and "this relation is true"."""
     n_folds, n_features = sample.pool_sums.shape

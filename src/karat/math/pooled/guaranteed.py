@@ -107,7 +107,13 @@ def guaranteed_intervals(
 
 
 def _recall_bounds(
-    sample: PoolSample, system: int, *, theta: tuple[float, float], reach: float, variances: tuple[float, float], risk: float
+    sample: PoolSample,
+    system: int,
+    *,
+    theta: tuple[float, float],
+    reach: float,
+    variances: tuple[float, float],
+    risk: float,
 ) -> tuple[float, float]:
     member = sample.mass[system] > 0
     own_mass = sample.weight_sums[:, system, 0]

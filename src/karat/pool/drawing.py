@@ -1,0 +1,128 @@
+"""Make a draw: how many labels the waiting systems still need, and which instances those are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.math.pooled.inclusion import (
+    LARGEST_SPREAD,
+    design_variance,
+    raise_inclusion,
+    shared_size,
+    smallest_scale,
+)
+from karat.pool.tables import UNIFORM, files, inclusion_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from karat.pool.state import State, System
+
+PILOT_SHARE = 0.4  # of the labels that the worst case asks for; then the spread is learned
+LARGEST_BATCH = 5_000_000  # predictions; more are drawn system by system
+
+
+def choose_batch(waiting: Sequence[System]) -> list[System]:
+    """Take the systems to draw together: all that wait, or the first alone when they are too large for memory."""
+    return list(waiting) if sum(s.n_predictions for s in waiting) <= LARGEST_BATCH else list(waiting[:1])
+
+
+def make_draw(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    state: State,
+    *,
+    systems: Sequence[System],
+    target_variance: float,
+    spreads: tuple[float, float],
+    path: Path,
+) -> dict[str, Any]:
+    """Find the smallest draw that meets the target and write the instances it asks for to ``path``.
+
+    ``state`` must already count the systems as admitted.
+
+    ``spreads`` are those of units that earlier systems predict and of new ones. Returns the draw's numbers.
+    """
+    numbers = [system.number for system in systems]
+    units = files(state.unit_files(folder))
+    _collect_classes(connection, state, units, numbers)
+    masses = ", ".join(f"m{number}" for number in numbers)
+    columns = connection.execute(
+        f"SELECT {masses}, before, novel, count(*) AS n FROM batch GROUP BY ALL ORDER BY ALL"  # noqa: S608
+    ).fetchnumpy()
+    law = np.stack([np.asarray(columns[f"m{number}"], dtype=np.float64) for number in numbers])
+    before = np.asarray(columns["before"], dtype=np.float64)
+    counts = np.asarray(columns["n"], dtype=np.float64)
+    novel = np.asarray(columns["novel"], dtype=bool)
+    spread = np.where(novel, spreads[1], spreads[0])
+    scale = smallest_scale(law, before, target_variance=target_variance, counts=counts, spread=spread)
+    after = raise_inclusion(shared_size(law, spread=spread), before, scale=scale)
+    known, new = scale * spreads[0], scale * spreads[1]
+    n_asked = _write_asked(connection, folder, state, coefficients=(known, new), path=path)
+    positive = after > 0
+    return {
+        "systems": numbers,
+        "known": known,
+        "new": new,
+        "n_asked": n_asked,
+        "reach": {str(n): float((row[positive] / after[positive]).max()) for n, row in zip(numbers, law, strict=True)},
+        "variance": {
+            str(n): design_variance(row, after, counts=counts, spread=LARGEST_SPREAD)
+            for n, row in zip(numbers, law, strict=True)
+        },
+        "unit_reach": float((1.0 / after[positive]).max()),
+        "unit_variance": design_variance(novel.astype(np.float64), after, counts=counts, spread=LARGEST_SPREAD),
+    }
+
+
+def _collect_classes(connection: duckdb.DuckDBPyConnection, state: State, units: str, numbers: Sequence[int]) -> None:
+    """Table ``batch``: each unit of the systems, its masses, what was bought before, whether it is new to the pool."""
+    chosen = ", ".join(map(str, numbers))
+    masses = ", ".join(f"sum(CASE WHEN system = {n} THEN mass ELSE 0 END) AS m{n}" for n in numbers)
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE mine AS SELECT key, {masses}, sqrt(sum(mass * mass)) AS size, "  # noqa: S608
+        f"bool_or(novel) AS novel FROM {units} WHERE system IN ({chosen}) GROUP BY key"
+    )
+    batches = state.batches()
+    if batches:
+        rows = f"(SELECT u.* FROM {units} u SEMI JOIN mine USING (key))"  # noqa: S608
+        before = f"SELECT m.*, coalesce(i.inclusion, 0.0) AS before FROM mine m LEFT JOIN ({inclusion_sql(batches, rows)}) i USING (key)"  # noqa: E501, S608
+    else:
+        before = "SELECT *, 0.0::DOUBLE AS before FROM mine"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE batch AS {before}")
+    connection.execute("DROP TABLE mine")
+
+
+def _write_asked(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    state: State,
+    *,
+    coefficients: tuple[float, float],
+    path: Path,
+) -> int:
+    """Write the instances of the drawn units that no earlier draw asked for, nearest to certainty first."""
+    known, new = coefficients
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE drawn AS SELECT * FROM (
+            SELECT key, greatest(before, least(1.0, CASE WHEN novel THEN {new!r} ELSE {known!r} END * size)) AS inclusion
+            FROM batch) WHERE {UNIFORM} <= inclusion"""  # noqa: S608
+    )
+    instances = files([folder / system.folder / "instances.parquet" for system in state.competitors])
+    asked = [folder / draw.file for draw in state.draws]
+    earlier = f"ANTI JOIN (SELECT id FROM {files(asked)}) e USING (id)" if asked else ""  # noqa: S608
+    name = str(path).replace("'", "''")
+    connection.execute(
+        f"""COPY (SELECT key, id, min({UNIFORM} / inclusion) AS priority
+            FROM (SELECT DISTINCT i.key, i.id, d.inclusion FROM {instances} i JOIN drawn d USING (key)) {earlier}
+            GROUP BY key, id ORDER BY priority, id) TO '{name}' (FORMAT parquet)"""  # noqa: S608
+    )
+    count = connection.execute(f"SELECT count(*) FROM {files([path])}").fetchall()[0][0]  # noqa: S608
+    for table in ("batch", "drawn"):
+        connection.execute(f"DROP TABLE {table}")
+    return int(count)

@@ -1,0 +1,160 @@
+"""The pool's tables: Parquet files that DuckDB reads in one streaming pass, never whole into memory.
+
+A unit's 64-bit ``key`` is a hash of the pool's seed and the unit's name. Its upper 53 bits are the unit's permanent
+random number and its lower ones choose the fold, so nothing about the draw needs to be stored. (Two of 100 million
+units share a key with probability 3e-4; they would be drawn together.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import numpy as np
+
+from karat.math.pooled.proxy import N_FOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+UNIFORM = "((key >> 11)::DOUBLE / 9007199254740992.0)"
+FOLD = f"((key & 2047) % {N_FOLDS})::INTEGER"
+_SUMS = (
+    "n_shared", "new_mass", "old_mass", "new_mass_old_score", "old_mass_new_score",
+    "new_score", "old_score", "product", "new_score_square",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Systems drawn together: ``pi(x) >= min(1, coefficient * sqrt(sum of their squared masses))``.
+
+    The coefficient of units that some earlier system predicts is ``known``, that of others ``new``.
+    """
+
+    systems: tuple[int, ...]
+    known: float
+    new: float
+
+
+def connect(folder: Path) -> duckdb.DuckDBPyConnection:
+    """Open DuckDB with bounded memory; what does not fit goes to a temporary folder beside the pool's files."""
+    connection = duckdb.connect()
+    connection.execute("SET memory_limit = '2GB'")
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute(f"SET temp_directory = '{str(folder / 'tmp').replace(chr(39), chr(39) * 2)}'")
+    return connection
+
+
+def files(paths: Sequence[Path]) -> str:
+    """Several Parquet files as one table."""
+    names = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+    return f"read_parquet([{names}])"
+
+
+def write_instances(connection: duckdb.DuckDBPyConnection, path: Path, *, mass: NDArray[np.float64], seed: int) -> None:
+    """Write the checked table ``submission`` as instances: key, id, mass under the system's law, relative score.
+
+    ``mass`` has one number a prediction, in line order. Scores become ranks in (0, 1], 0 where there are none.
+    """
+    connection.register("law", {"line_order": np.arange(mass.size), "mass": mass})
+    _copy(
+        connection,
+        f"""WITH ordered AS (SELECT *, row_number() OVER (ORDER BY line) - 1 AS line_order,
+                                rank() OVER (ORDER BY score) / count(*) OVER () AS relative FROM submission)
+        SELECT md5_number_lower('{seed}:' || relation) AS key, id, law.mass,
+               CASE WHEN score IS NULL THEN 0.0 ELSE relative END AS score
+        FROM ordered JOIN law USING (line_order) ORDER BY key, id""",  # noqa: S608
+        path,
+    )
+    connection.unregister("law")
+    connection.execute("DROP TABLE submission")
+
+
+def write_units(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    *,
+    system: int,
+    earlier: Sequence[Path],
+    judges: Sequence[int],
+) -> None:
+    """Admit a system: write its units and the sums of its overlap with every system admitted before.
+
+    Parameters
+    ----------
+    connection
+        Where to compute.
+    folder
+        Holds ``instances.parquet``; gets ``units.parquet`` and ``overlap.parquet``.
+    system
+        The system's number.
+    earlier
+        Unit files of the systems and judges admitted before.
+    judges
+        Numbers of the judges: their units are not in the pool, so they do not make a unit known.
+    """
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE mine AS
+        SELECT key, sum(mass) AS mass, max(score) AS score FROM {files([folder / "instances.parquet"])} GROUP BY key"""  # noqa: S608
+    )
+    others = files(earlier) if earlier else "(SELECT 0 AS system, key, mass, score FROM mine WHERE false)"
+    no_judge = f"system NOT IN ({', '.join(map(str, judges))})" if judges else "true"
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE held AS SELECT DISTINCT o.key FROM {others} o SEMI JOIN mine USING (key) "  # noqa: S608
+        f"WHERE {no_judge}"
+    )
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE unit AS
+        SELECT {system}::INTEGER AS system, key, mass, score, held.key IS NULL AS novel
+        FROM mine LEFT JOIN held USING (key)"""  # noqa: S608
+    )
+    _copy(connection, "SELECT * FROM unit ORDER BY key", folder / "units.parquet")
+    sums = ", ".join(
+        f"sum({expression})::DOUBLE AS {name}"
+        for name, expression in zip(
+            _SUMS,
+            ("1", "n.mass", "o.mass", "n.mass * o.score", "o.mass * n.score", "n.score", "o.score", "n.mass * o.mass",
+             "n.score * n.score"),
+            strict=True,
+        )
+    )  # fmt: skip
+    novel = "sum(n.novel::INTEGER)::DOUBLE AS n_novel, sum(CASE WHEN n.novel THEN o.score ELSE 0 END) AS novel_old_score"
+    _copy(
+        connection,
+        f"""SELECT {system}::INTEGER AS system, o.system AS other, {FOLD.replace("key", "n.key")} AS fold, {sums}, {novel}
+        FROM (SELECT system, key, mass, score FROM {others} UNION ALL SELECT system, key, mass, score FROM unit) o
+        JOIN unit n ON n.key = o.key GROUP BY ALL ORDER BY other, fold""",  # noqa: S608
+        folder / "overlap.parquet",
+    )
+    for table in ("mine", "held", "unit"):
+        connection.execute(f"DROP TABLE {table}")
+
+
+def inclusion_sql(batches: Sequence[Batch], units: str) -> str:
+    """SQL for ``(key, inclusion)``: the largest probability that any batch gives the unit."""
+    rows = ", ".join(
+        f"({system}, {number}, {batch.known!r}::DOUBLE, {batch.new!r}::DOUBLE)"
+        for number, batch in enumerate(batches)
+        for system in batch.systems
+    )
+    table = f"(VALUES {rows}) AS b(system, batch, known, fresh)"
+    if all(len(batch.systems) == 1 for batch in batches):
+        # A batch of one: no sum over its systems, so one pass is enough.
+        return (
+            f"SELECT key, max(least(1.0, CASE WHEN novel THEN fresh ELSE known END * mass)) AS inclusion "  # noqa: S608
+            f"FROM {units} u JOIN {table} USING (system) GROUP BY key"
+        )
+    return f"""SELECT key, max(least(1.0, coefficient * size)) AS inclusion FROM (
+        SELECT key, batch, sqrt(sum(mass * mass)) AS size,
+               CASE WHEN bool_or(novel) THEN any_value(fresh) ELSE any_value(known) END AS coefficient
+        FROM {units} u JOIN {table} USING (system) GROUP BY key, batch) GROUP BY key"""  # noqa: S608
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    name = str(path).replace("'", "''")
+    connection.execute(f"COPY ({query}) TO '{name}' (FORMAT parquet, COMPRESSION zstd)")
