@@ -6,13 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat.math.pooled.estimate import cross_fitted_residuals
 from karat.math.pooled.inclusion import (
     LARGEST_SPREAD,
     design_variance,
+    learned_spread,
     raise_inclusion,
     shared_size,
     smallest_scale,
 )
+from karat.pool.scoring import gather
 from karat.pool.tables import UNIFORM, files, inclusion_sql
 
 if TYPE_CHECKING:
@@ -30,6 +33,22 @@ LARGEST_BATCH = 5_000_000  # predictions; more are drawn system by system
 def choose_batch(waiting: Sequence[System]) -> list[System]:
     """Take the systems to draw together: all that wait, or the first alone when they are too large for memory."""
     return list(waiting) if sum(s.n_predictions for s in waiting) <= LARGEST_BATCH else list(waiting[:1])
+
+
+def learned_spreads(
+    connection: duckdb.DuckDBPyConnection, folder: Path, state: State, systems: Sequence[System]
+) -> tuple[float, float]:
+    """Spread of the labels around their guesses, on units known before and on new ones: the worst system's."""
+    gathered = gather(connection, folder, state)
+    residuals = cross_fitted_residuals(gathered.sample)
+    weight = 1.0 / gathered.sample.inclusion
+    rows = [row for row, system in enumerate(gathered.systems) if system in systems]
+    fresh = gathered.novel[rows].any(axis=0)
+    spreads = []
+    for part in (~fresh, fresh):
+        chosen = [part & (gathered.sample.mass[row] > 0) for row in rows]
+        spreads.append(max(learned_spread(residuals[c], weight[c]) for c in chosen))
+    return spreads[0], spreads[1]
 
 
 def make_draw(

@@ -4,50 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Self
 
 from karat import _check
 from karat.errors import InvalidData, InvalidInput
-from karat.math.pooled.estimate import METRICS, cross_fitted_residuals, estimate_metrics
-from karat.math.pooled.inclusion import LARGEST_SPREAD, learned_spread
+from karat.math.pooled.estimate import METRICS, estimate_metrics
+from karat.math.pooled.inclusion import LARGEST_SPREAD
 from karat.math.pooled.intervals import difference_interval, normal_quantile
-from karat.math.pooled.laws import entity_law, macro_law, own_law, uniform_law
-from karat.pool.drawing import PILOT_SHARE, choose_batch, make_draw
+from karat.pool.drawing import PILOT_SHARE, choose_batch, learned_spreads, make_draw
+from karat.pool.law import LAWS, law_of
 from karat.pool.leaderboard import Difference, Leaderboard
 from karat.pool.log import LOG_NAME, Log
 from karat.pool.rating import rate
-from karat.pool.read import load_ids, load_labels, load_submission
+from karat.pool.read import copy_ids, load_labels, load_submission
 from karat.pool.scoring import gather, theta_of
-from karat.pool.state import FORMAT, State, read_state
-from karat.pool.tables import connect, files, write_instances, write_units
+from karat.pool.state import FORMAT, read_state
+from karat.pool.tables import files, workspace, write_instances, write_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     import duckdb
-    from numpy.typing import NDArray
 
     from karat.math.pooled.estimate import Metric
+    from karat.pool.law import Law
     from karat.pool.rating import IntervalKind
     from karat.pool.read import Source
     from karat.pool.state import System
 
-Law = Literal["uniform", "predicate", "subject", "entity", "own"]
-LAWS: dict[str, tuple[str, ...]] = {
-    "uniform": (),
-    "predicate": ("predicate",),
-    "subject": ("subject",),
-    "entity": ("subject", "predicate"),
-    "own": ("probability",),
-}
-
 
 class Pool:
-    """A folder of submissions, draws and labels, all in files that are only ever added to.
+    r"""A folder of submissions, draws and labels, all in files that are only ever added to.
 
     Submit systems with `add`, ask what to label with `next`, answer with `tell`, and read `scores` at any time;
     a pool can be opened again with ``Pool(folder)``. Everything it says follows from its files.
@@ -56,8 +44,8 @@ class Pool:
     --------
     >>> import tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> _ = (folder / "a.csv").write_text("id,score\\n" + "".join(f"x{k},{k}\\n" for k in range(60)))
-    >>> _ = (folder / "b.csv").write_text("id,score\\n" + "".join(f"x{k},{k}\\n" for k in range(30, 90)))
+    >>> _ = (folder / "a.csv").write_text("id,score\n" + "".join(f"x{k},{k}\n" for k in range(60)))
+    >>> _ = (folder / "b.csv").write_text("id,score\n" + "".join(f"x{k},{k}\n" for k in range(30, 90)))
     >>> pool = Pool.create(folder / "pool", seed=1)
     >>> pool.add("a", folder / "a.csv"); pool.add("b", folder / "b.csv")
     >>> while asked := pool.next():
@@ -123,10 +111,8 @@ class Pool:
         }
         place.mkdir(parents=True, exist_ok=True)
         if universe is not None:
-            with connect(place) as connection:
-                load_ids(connection, Path(universe), table="universe")
-                target = str(place / "universe.parquet").replace("'", "''")
-                connection.execute(f"COPY (SELECT id FROM universe ORDER BY id) TO '{target}' (FORMAT parquet)")
+            with workspace(place) as (connection, _):
+                copy_ids(connection, Path(universe), place / "universe.parquet")
         Log(place).append({"kind": "create", "format": FORMAT, **settings})
         return cls(place)
 
@@ -167,7 +153,7 @@ class Pool:
         version = 1 + sum(system.name == name for system in self._state.systems)
         number = len(self._state.systems) + 1
         settings = self._state.settings
-        with self._workspace() as (connection, work):
+        with workspace(self.folder) as (connection, work):
             extra = LAWS["uniform" if is_judge else settings.law]
             source = load_submission(
                 connection,
@@ -178,7 +164,7 @@ class Pool:
             )
             if settings.has_universe:
                 self._refuse_unknown(connection, source)
-            mass = _law_of(connection, source, "uniform" if is_judge else settings.law)
+            mass = law_of(connection, source, "uniform" if is_judge else settings.law)
             write_instances(connection, work / "instances.parquet", mass=mass, seed=settings.seed)
             if is_judge:
                 self._write_units(connection, work, number)
@@ -212,13 +198,13 @@ class Pool:
                 return pending[:n]
 
     def tell(self, labels: Mapping[str, int] | str | Path, *, replace: bool = False, least_grade: int = 1) -> int:
-        """Take in labels (1 right, 0 wrong) by id, or a file of them (``id, label`` or qrels); returns how many are new.
+        """Take in labels (1 right, 0 wrong) by id, or a file (``id, label`` or qrels); returns how many are new.
 
         A label that contradicts an earlier one is refused unless ``replace`` is given; the earlier one stays in
         the log. Labels of items that were not asked for are kept until a draw asks for them.
         """
         if isinstance(labels, (str, Path)):
-            with self._workspace() as (connection, _):
+            with workspace(self.folder) as (connection, _):
                 given = load_labels(connection, Path(labels), least_grade=least_grade)
         else:
             given = {}
@@ -231,7 +217,9 @@ class Pool:
         conflicts = [item for item in changed if item in before]
         if conflicts and not replace:
             item = conflicts[0]
-            raise InvalidInput(f"'{item}' was labelled {before[item]} before; got {changed[item]}. Say replace to correct it.")
+            raise InvalidInput(
+                f"'{item}' was labelled {before[item]} before; got {changed[item]}. Say replace to correct it."
+            )
         new = sum(item not in before for item in changed)
         if changed:
             self._append({"kind": "tell", "labels": changed})
@@ -278,7 +266,7 @@ class Pool:
         _check.one_of("metric", metric, METRICS)
         level = self._state.settings.confidence_level if confidence_level is None else confidence_level
         pending = self._pending()
-        with self._workspace() as (connection, _):
+        with workspace(self.folder) as (connection, _):
             if not self._state.draws:
                 raise InvalidInput("no system has been drawn from yet; call next first.")
             gathered = gather(connection, self.folder, self._state, anydoc=anydoc)
@@ -295,13 +283,19 @@ class Pool:
         )
 
     def compare(
-        self, first: str, second: str, *, metric: Metric = "f1", confidence_level: float | None = None, anydoc: bool = False
+        self,
+        first: str,
+        second: str,
+        *,
+        metric: Metric = "f1",
+        confidence_level: float | None = None,
+        anydoc: bool = False,
     ) -> Difference:
         """Compare two systems on the labels that both share."""
         _check.one_of("metric", metric, METRICS)
         level = self._state.settings.confidence_level if confidence_level is None else confidence_level
         numbers = [self._find(name).number for name in (first, second)]
-        with self._workspace() as (connection, _):
+        with workspace(self.folder) as (connection, _):
             if not self._state.draws:
                 raise InvalidInput("no system has been drawn from yet; call next first.")
             gathered = gather(connection, self.folder, self._state, anydoc=anydoc)
@@ -330,10 +324,10 @@ class Pool:
         target = (settings.half_width / normal_quantile(settings.confidence_level)) ** 2
         spreads = (LARGEST_SPREAD, LARGEST_SPREAD)
         number = len(state.draws) + 1
-        with self._workspace() as (connection, work):
+        with workspace(self.folder) as (connection, work):
             if unfinished := state.unfinished():
                 systems = [state.systems[n - 1] for n in unfinished]
-                spreads = self._learned_spreads(connection, systems)
+                spreads = learned_spreads(connection, self.folder, state, systems)
                 is_final = True
             elif waiting := state.waiting():
                 systems = choose_batch(waiting)
@@ -371,19 +365,6 @@ class Pool:
         )
         return True
 
-    def _learned_spreads(self, connection: duckdb.DuckDBPyConnection, systems: list[System]) -> tuple[float, float]:
-        """Spread of the labels around their guesses, on units known before and on new ones: the worst system's."""
-        gathered = gather(connection, self.folder, self._state)
-        residuals = np.abs(cross_fitted_residuals(gathered.sample))
-        weight = 1.0 / gathered.sample.inclusion
-        rows = [row for row, system in enumerate(gathered.systems) if system in systems]
-        fresh = gathered.novel[rows].any(axis=0)
-        spreads = []
-        for part in (~fresh, fresh):
-            chosen = [part & (gathered.sample.mass[row] > 0) for row in rows]
-            spreads.append(max(learned_spread(residuals[c], weight[c]) for c in chosen))
-        return spreads[0], spreads[1]
-
     def _write_units(self, connection: duckdb.DuckDBPyConnection, folder: Path, number: int) -> None:
         admitted = self._state.admitted
         write_units(
@@ -398,7 +379,7 @@ class Pool:
         """Ids asked for and not told, in the order of asking."""
         if not self._state.draws:
             return []
-        with self._workspace() as (connection, _):
+        with workspace(self.folder) as (connection, _):
             rows = connection.execute(
                 f"SELECT id FROM {files([self.folder / d.file for d in self._state.draws])} ORDER BY priority, id"  # noqa: S608
             ).fetchall()
@@ -422,52 +403,12 @@ class Pool:
         self._log.append(event)
         self._state.apply(event)
 
-    @contextmanager
-    def _workspace(self) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
-        """Give a connection and a scratch folder that is gone afterwards."""
-        work = self.folder / "tmp"
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir()
-        try:
-            with connect(self.folder) as connection:
-                yield connection, work
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
-
     @staticmethod
     def _move(work: Path, target: Path) -> None:
         shutil.rmtree(target, ignore_errors=True)  # left by a submission that broke off before its line in the log
         target.mkdir(parents=True)
         for path in work.glob("*.parquet"):
             path.replace(target / path.name)
-
-
-def _law_of(connection: duckdb.DuckDBPyConnection, source: Source, law: str) -> NDArray[np.float64]:
-    """Mass of each prediction in line order."""
-    if law == "own":
-        bad = connection.execute(
-            "SELECT line, probability FROM submission WHERE TRY_CAST(probability AS DOUBLE) IS NULL "
-            "OR NOT (TRY_CAST(probability AS DOUBLE) > 0 AND isfinite(TRY_CAST(probability AS DOUBLE))) ORDER BY line LIMIT 1"
-        ).fetchone()
-        if bad:
-            raise source.refuse(bad[0], f"probability '{bad[1]}' is not a positive number.")
-        column = connection.execute("SELECT CAST(probability AS DOUBLE) AS p FROM submission ORDER BY line").fetchnumpy()
-        try:
-            return own_law(np.asarray(column["p"]))
-        except InvalidInput:
-            raise source.refuse(None, f"the probabilities sum to {float(column['p'].sum()):g}, not 1.") from None
-    columns = LAWS[law]
-    for name in columns:
-        bad = connection.execute(f'SELECT line FROM submission WHERE "{name}" IS NULL ORDER BY line LIMIT 1').fetchone()  # noqa: S608
-        if bad:
-            raise source.refuse(bad[0], f"the {name} is empty.")
-    codes = ", ".join(f'md5_number_lower(CAST("{name}" AS VARCHAR)) AS {name}' for name in (*columns, "relation"))
-    rows = connection.execute(f"SELECT {codes} FROM submission ORDER BY line").fetchnumpy()  # noqa: S608
-    if law == "uniform":
-        return uniform_law(len(rows["relation"]))
-    if law == "entity":
-        return entity_law(rows["subject"], rows["predicate"], relations=rows["relation"])
-    return macro_law(rows[law])
 
 
 def _hash(path: Path) -> str:

@@ -99,7 +99,9 @@ def _notes(state: State, theta: PoolRecall, n_pending: int) -> tuple[str, ...]:
     if theta.exact:
         notes.append("Recall is relative to the pool: no true relations from exhaustive annotation were told.")
     else:
-        notes.append(f"The pool holds {100 * theta.value:.1f}% of the true relations told; recall counts the rest as missed.")
+        notes.append(
+            f"The pool holds {100 * theta.value:.1f}% of the true relations told; recall counts the rest as missed."
+        )
     if n_pending:
         notes.append(f"{n_pending:,} instances asked for are not labelled yet; intervals are wider until they are.")
     if waiting := state.waiting():

@@ -8,7 +8,6 @@ from __future__ import annotations
 import codecs
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -17,6 +16,7 @@ from karat.errors import InvalidData
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 _CHUNK = 1 << 20
 TREC_SUFFIXES = (".run", ".trec")
@@ -72,7 +72,7 @@ def open_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
     else:
         table = _trec_table(name, qrels=suffix in QRELS_SUFFIXES)
     try:
-        columns = tuple(str(row[0]) for row in connection.execute(f"DESCRIBE SELECT * FROM {table}").fetchall())
+        columns = tuple(str(row[0]) for row in connection.execute(f"DESCRIBE FROM {table}").fetchall())
     except duckdb.Error as error:
         raise _unreadable(path, error) from None
     sql = f"(SELECT row_number() OVER () - 1 AS line, * FROM {table})"  # noqa: S608
@@ -83,7 +83,12 @@ def open_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
 
 
 def load_submission(
-    connection: duckdb.DuckDBPyConnection, path: Path, *, relation: Sequence[str], extra: Sequence[str], depth: int | None
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    *,
+    relation: Sequence[str],
+    extra: Sequence[str],
+    depth: int | None,
 ) -> Source:
     """Load a submission into the table ``submission(line, id, relation, score, <extra>)`` and check each row."""
     source = open_source(connection, path)
@@ -128,13 +133,14 @@ def load_labels(connection: duckdb.DuckDBPyConnection, path: Path, *, least_grad
     return labels
 
 
-def load_ids(connection: duckdb.DuckDBPyConnection, path: Path, *, table: str) -> None:
-    """Load the column ``id`` of a file, distinct, into a table."""
+def copy_ids(connection: duckdb.DuckDBPyConnection, path: Path, target: Path) -> None:
+    """Copy the distinct ids of a file's column ``id`` into a Parquet file."""
     source = open_source(connection, path)
     source.need(["id"])
     try:
         connection.execute(
-            f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT DISTINCT CAST(id AS VARCHAR) AS id FROM {source.sql}"  # noqa: S608
+            f"COPY (SELECT DISTINCT CAST(id AS VARCHAR) AS id FROM {source.sql} ORDER BY id) "  # noqa: S608
+            f"TO {_quoted(str(target))} (FORMAT parquet)"
         )
     except duckdb.Error as error:
         raise _unreadable(path, error) from None

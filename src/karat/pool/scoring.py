@@ -176,7 +176,7 @@ def _truths(
 def _population_sums(
     connection: duckdb.DuckDBPyConnection, folder: Path, systems: list[System]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of the features over all units of each fold, from the sums of overlap; see `PoolSample`.
+    """Sum the features over all units of each fold, from the sums of overlap; see `PoolSample`.
 
     The features of a unit are 1, its membership in each system, and its score in each system.
     """
@@ -218,7 +218,9 @@ def _population_sums(
     total = pool.sum(axis=0)
     mean = total / max(total[0], 1.0)
     squares = mean.copy()  # memberships are 0 or 1, so their squares sum to the same
-    squares[1 + n :] = np.bincount(a[itself], weights=table["new_score_square"][itself], minlength=n) / max(total[0], 1.0)
+    squares[1 + n :] = np.bincount(a[itself], weights=table["new_score_square"][itself], minlength=n) / max(
+        total[0], 1.0
+    )
     deviation = np.sqrt(np.maximum(squares - mean**2, 0.0))
     rows = np.flatnonzero(~judge)
     return mass_sums[:, rows], weight_sums[:, rows], pool, np.where(deviation > _TINY, deviation, 1.0)

@@ -128,7 +128,7 @@ class State:
         return list(merged.values())
 
     def unit_files(self, folder: Path) -> list[Path]:
-        """Unit files of the competitors."""
+        """List the unit files of the competitors."""
         return [folder / system.folder / "units.parquet" for system in self.competitors]
 
 

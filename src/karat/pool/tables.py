@@ -7,8 +7,9 @@ units share a key with probability 3e-4; they would be drawn together.)
 
 from __future__ import annotations
 
+import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -17,7 +18,8 @@ import numpy as np
 from karat.math.pooled.proxy import N_FOLDS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -41,13 +43,26 @@ class Batch:
     new: float
 
 
-def connect(folder: Path) -> duckdb.DuckDBPyConnection:
-    """Open DuckDB with bounded memory; what does not fit goes to a temporary folder beside the pool's files."""
+def connect(work: Path) -> duckdb.DuckDBPyConnection:
+    """Open DuckDB with bounded memory; what does not fit goes to the scratch folder."""
     connection = duckdb.connect()
     connection.execute("SET memory_limit = '2GB'")
     connection.execute("SET enable_progress_bar = false")
-    connection.execute(f"SET temp_directory = '{str(folder / 'tmp').replace(chr(39), chr(39) * 2)}'")
+    connection.execute(f"SET temp_directory = '{str(work / 'spill').replace(chr(39), chr(39) * 2)}'")
     return connection
+
+
+@contextmanager
+def workspace(folder: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """Give a connection and a scratch folder that is gone afterwards."""
+    work = folder / "tmp"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    try:
+        with connect(work) as connection:
+            yield connection, work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def files(paths: Sequence[Path]) -> str:
@@ -123,7 +138,9 @@ def write_units(
             strict=True,
         )
     )  # fmt: skip
-    novel = "sum(n.novel::INTEGER)::DOUBLE AS n_novel, sum(CASE WHEN n.novel THEN o.score ELSE 0 END) AS novel_old_score"
+    novel = (
+        "sum(n.novel::INTEGER)::DOUBLE AS n_novel, sum(CASE WHEN n.novel THEN o.score ELSE 0 END) AS novel_old_score"
+    )
     _copy(
         connection,
         f"""SELECT {system}::INTEGER AS system, o.system AS other, {FOLD.replace("key", "n.key")} AS fold, {sums}, {novel}
@@ -136,7 +153,7 @@ def write_units(
 
 
 def inclusion_sql(batches: Sequence[Batch], units: str) -> str:
-    """SQL for ``(key, inclusion)``: the largest probability that any batch gives the unit."""
+    """Word the SQL for ``(key, inclusion)``: the largest probability that any batch gives the unit."""
     rows = ", ".join(
         f"({system}, {number}, {batch.known!r}::DOUBLE, {batch.new!r}::DOUBLE)"
         for number, batch in enumerate(batches)

@@ -17,6 +17,7 @@ from karat.math.pooled.inclusion import (
     shared_size,
     smallest_scale,
 )
+from karat.math.pooled.intervals import estimate_interval, logit_interval
 from karat.math.pooled.joint import joint_weights
 from karat.math.pooled.proxy import N_FOLDS
 from karat.math.pooled.sample import sample_from_matrix
@@ -31,10 +32,12 @@ PILOT_SHARE = 0.4  # of the labels that the worst case asks for; then the spread
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrivalTrace:
-    """New labels bought for, and precision estimated of, each system at its own arrival, in order of arrival."""
+    """Labels bought for, and precision with 90% interval of, each system at its arrival, in order of arrival."""
 
     new_labels: NDArray[np.int64]
     precision: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
 
 
 def arrive_by_paper(
@@ -43,7 +46,7 @@ def arrive_by_paper(
     """One replay of the paper's rule: draws with replacement, as many as its conservative variance asks for."""
     p, f, sequence = _replayed(law, labels, order)
     times_drawn = np.zeros(p.shape)
-    bought, values = [], []
+    bought, values, variances, effective = [], [], [], []
     for step, new in enumerate(sequence):
         arrival, units = arrive(p, new=int(new), earlier=sequence[:step], times_drawn=times_drawn, labels=f)
         n_new = paper_count(arrival, target_variance=target_variance)
@@ -54,8 +57,13 @@ def arrive_by_paper(
         weights = joint_weights(arrival.overlap[None, :], np.append(arrival.n_draws, n_new))[0]
         ratio = p[new, units] * f[units] / (weights @ arrival.law)
         counts = times_drawn[sequence[: step + 1]][:, units]
-        values.append(float((weights / np.append(arrival.n_draws, n_new)) @ (counts @ ratio)))
-    return ArrivalTrace(new_labels=np.array(bought), precision=np.array(values))
+        n_each = np.append(arrival.n_draws, n_new)
+        mean, mean_square = counts @ ratio / n_each, counts @ ratio**2 / n_each
+        values.append(float(weights @ mean))
+        variances.append(float((weights**2 / n_each) @ (mean_square - mean**2)))
+        effective.append(n_new)
+    low, high = logit_interval(values, variances, n_effective=effective)
+    return ArrivalTrace(new_labels=np.array(bought), precision=np.array(values), low=low, high=high)
 
 
 def arrive_by_default(
@@ -79,7 +87,7 @@ def arrive_by_default(
     fold = rng.integers(0, N_FOLDS, f.size)
     inclusion = np.zeros(f.size)
     drawn = np.zeros(f.size, dtype=bool)
-    bought, values = [], []
+    bought, values, ends = [], [], []
 
     def sample_of(seen: NDArray[np.int64], pool: NDArray[np.bool_]) -> PoolSample:
         return sample_from_matrix(
@@ -93,8 +101,8 @@ def arrive_by_default(
 
     for step, new in enumerate(sequence):
         seen = sequence[: step + 1]
-        pool = (p[seen] > 0).any(axis=0)
-        known = (p[seen[:-1]] > 0).any(axis=0)
+        pool: NDArray[np.bool_] = np.any(p[seen] > 0, axis=0)
+        known: NDArray[np.bool_] = np.any(p[seen[:-1]] > 0, axis=0)
         before = int(drawn.sum())
         for share in (PILOT_SHARE, 1.0) if learn else (1.0,):
             spread = np.full(f.size, LARGEST_SPREAD)
@@ -108,8 +116,11 @@ def arrive_by_default(
             inclusion = raise_inclusion(shared_size(p[new], spread=spread), inclusion, scale=scale)
             drawn = permanent <= inclusion
         bought.append(int(drawn.sum()) - before)
-        values.append(float(estimate_metrics(sample_of(seen, pool))["precision"].value[-1]))
-    return ArrivalTrace(new_labels=np.array(bought), precision=np.array(values))
+        estimate = estimate_metrics(sample_of(seen, pool))["precision"]
+        values.append(float(estimate.value[-1]))
+        ends.append([float(end[-1]) for end in estimate_interval(estimate)])
+    low, high = np.array(ends).T
+    return ArrivalTrace(new_labels=np.array(bought), precision=np.array(values), low=low, high=high)
 
 
 def simulate_arrivals(
@@ -126,8 +137,9 @@ def simulate_arrivals(
     Returns
     -------
     dict
-        For ``paper`` and ``default``: ``labels`` bought in all, ``labels_by_system`` (mean after 1, 2, ... systems)
-        and ``error_ratio``: mean squared error of the precision over ``p (1 - p) / worth``; the target is met at 1.
+        For ``paper`` and ``default``: ``labels`` bought in all, ``labels_by_system`` (mean after 1, 2, ... systems),
+        ``error_ratio``: mean squared error of the precision over ``p (1 - p) / worth`` (the target is met at 1),
+        ``bias_z``: the mean error in standard errors, and ``coverage`` of the 90% intervals.
     """
     p = np.atleast_2d(np.asarray(law, dtype=np.float64))
     f = _check.binary_labels("labels", labels).astype(np.float64)
@@ -150,8 +162,14 @@ def simulate_arrivals(
             "labels": float(growth[-1]),
             "labels_by_system": growth.tolist(),
             "error_ratio": float((errors**2).mean() / target) if target > 0 else 0.0,
+            "bias_z": float(errors.mean() / max(errors.std() / np.sqrt(errors.size), 1e-12)),
+            "coverage": float(np.mean([_covers(trace, expected[order]) for order, trace in runs])),
         }
     return result
+
+
+def _covers(trace: ArrivalTrace, expected: NDArray[np.float64]) -> float:
+    return float(((trace.low <= expected + 1e-9) & (expected <= trace.high + 1e-9)).mean())
 
 
 def _replayed(

@@ -1,4 +1,4 @@
-"""The pooling-bias study: what would a system have scored, had it not been in the pool that got judged?"""
+"""The pooling-bias study: what a system would have scored, had it not been in the pool that got judged."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def leave_out_bias(
     pooled = []
     for i in range(member.shape[0]):
         own = team == team[i]
-        unique = member[own].any(axis=0) & ~member[~own].any(axis=0)
+        unique = np.any(member[own], axis=0) & ~np.any(member[~own], axis=0)
         pooled.append(_score(member[i], right, ~unique, key))
     return PoolingBias(expected=np.array(rows).T, pooled=np.array(pooled).T)
 
@@ -134,9 +134,9 @@ def half_pool_bias(
     total, times = np.zeros_like(expected), np.zeros(member.shape[0])
     for _ in range(_check.whole("n_trials", n_trials, least=1)):
         inside = np.isin(team, rng.permutation(names.size)[: (names.size + 1) // 2])
-        judged = member[inside].any(axis=0) | by_people
+        judged = np.any(member[inside], axis=0) | by_people
         for i in np.flatnonzero(~inside):
-            total[:, i] += _score(member[i], right, judged, key)
+            total[:, i] += np.array(_score(member[i], right, judged, key))
             times[i] += 1
     # A system that was never left out shows no bias.
     pooled = np.where(times > 0, total / np.maximum(times, 1), expected)

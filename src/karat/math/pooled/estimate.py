@@ -145,7 +145,7 @@ def _recall(sample: PoolSample, coefficients: NDArray[np.float64], theta: PoolRe
         influence=_with_theta(influence * np.sqrt(inflation), share * np.sqrt(theta.variance)),
         floor=floor + share**2 * of_theta,
         n_effective=np.full(n_systems, n_positives if theta.exact else min(n_positives, theta.n_found)),
-        known=(member_weight > 0).any(axis=1),
+        known=np.any(member_weight > 0, axis=1),
     )
 
 

@@ -136,7 +136,7 @@ def smallest_scale(
 
 
 def learned_spread(residuals: ArrayLike, weights: ArrayLike, *, caution: float = 1.15, n_prior: float = 10.0) -> float:
-    """Standard deviation of labels around their cross-fitted guesses, from the labels bought so far, with caution.
+    """Estimate, with caution, the standard deviation of labels around their cross-fitted guesses.
 
     Ten labels of the largest spread are mixed in, the variance is raised by 15%, and the result stays between .2
     and .5, so that a lucky start does not stop the labelling.

@@ -48,7 +48,7 @@ class JointEstimate:
 
 
 def joint_weights(overlap: ArrayLike, n_draws: ArrayLike) -> NDArray[np.float64]:
-    """The paper's weights: ``w_ij`` proportional to ``n_j sum_x p_i(x) p_j(x)``, rows summing to 1.
+    """Weigh systems as the paper does: ``w_ij`` proportional to ``n_j sum_x p_i(x) p_j(x)``, rows summing to 1.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def joint_weights(overlap: ArrayLike, n_draws: ArrayLike) -> NDArray[np.float64]
 
 
 def balance_weights(n_draws: ArrayLike) -> NDArray[np.float64]:
-    """The balance heuristic: ``w_ij = n_j / sum n``, the same for every system, so no part of the pool is missed.
+    """Weigh by the balance heuristic: ``w_ij = n_j / sum n`` for every system, so no part of the pool is missed.
 
     Examples
     --------
@@ -110,8 +110,8 @@ def estimate_joint(
     n_draws = np.bincount(origin, minlength=p.shape[0])
     p0 = np.ones(f.size) if weight is None else np.asarray(weight, dtype=np.float64)
     weights = joint_weights(overlap, n_draws)
-    missed = ((np.asarray(overlap) <= 0) & (n_draws > 0)).any(axis=1)
-    biased = missed & (recall == "paper")
+    missed: NDArray[np.bool_] = np.any((np.asarray(overlap) <= 0) & (n_draws > 0), axis=1)
+    biased = missed if recall == "paper" else np.zeros_like(missed)
     if biased.any():
         warnings.warn(
             f"The paper's joint recall is biased for {int(biased.sum())} of {biased.size} systems, which share "

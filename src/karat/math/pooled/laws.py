@@ -87,9 +87,8 @@ def _column(name: str, values: ArrayLike) -> NDArray[np.generic]:
 
 def _sizes(groups: NDArray[np.generic]) -> NDArray[np.float64]:
     _, code, count = np.unique(groups, return_inverse=True, return_counts=True)
-    return count[code].astype(np.float64)
+    return np.asarray(count[code], dtype=np.float64)
 
 
 def _normalised(mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    law: NDArray[np.float64] = mass / mass.sum()
-    return law
+    return np.asarray(mass / mass.sum(), dtype=np.float64)

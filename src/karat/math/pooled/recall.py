@@ -1,4 +1,4 @@
-"""Recall of the pool: which share of everything true does any system predict?"""
+"""Recall of the pool: the share of everything true that some system predicts."""
 
 from __future__ import annotations
 
@@ -63,8 +63,7 @@ def pool_recall(inside: ArrayLike, documents: ArrayLike | None = None) -> PoolRe
     between = float((surplus**2).sum()) / hits.size**2 * names.size / (names.size - 1)
     variance = max(between, plain)
     per_document = np.bincount(code).astype(np.float64)
-    if plain > 0.0:
-        n_found = hits.size * plain / variance
-    else:  # all inside or all outside: nothing tells relations of a document apart, so count documents
-        n_found = float(hits.size**2 / (per_document**2).sum())
+    # With all inside or all outside nothing tells relations of a document apart: count documents, by their sizes.
+    n_documents = float(hits.size**2 / (per_document**2).sum())
+    n_found = hits.size * plain / variance if plain > 0.0 else n_documents
     return PoolRecall(value=value, variance=variance, n_found=n_found)

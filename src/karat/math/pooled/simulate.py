@@ -47,7 +47,7 @@ class Replay:
     @property
     def in_pool(self) -> NDArray[np.bool_]:
         """Items that some system predicts."""
-        held: NDArray[np.bool_] = (self.law > 0).any(axis=0)
+        held: NDArray[np.bool_] = np.any(self.law > 0, axis=0)
         return held
 
     def true_scores(self) -> NDArray[np.float64]:
