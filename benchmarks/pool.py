@@ -15,13 +15,13 @@ from karat.pool import Pool
 
 
 def write_system(path: Path, *, number: int, n_predictions: int) -> None:
-    """Predictions drawn from 20 times as many items; items of low number are in many systems."""
+    """Predictions out of 20 times as many items; items of low number are in many systems."""
     with duckdb.connect() as connection:
         connection.execute(
             f"""COPY (SELECT 'item' || k AS id, (hash(k, {number}) % 1000003) / 1000003.0 AS score
-            FROM range({20 * n_predictions}) t(k)
-            WHERE hash(k, {number}, 7) % 1000000 < 1000000 * least(1.0, 0.25 * {n_predictions} / (k + 1.0) ^ 0.98)
-            LIMIT {n_predictions}) TO '{path}' (FORMAT parquet)"""
+            FROM (SELECT DISTINCT floor({20 * n_predictions} * (hash(j, {number}) / 2.0 ** 64) ** 4)::BIGINT AS k
+                  FROM range({3 * n_predictions}) t(j))
+            ORDER BY hash(k, {number}, 7) LIMIT {n_predictions}) TO '{path}' (FORMAT parquet)"""  # noqa: S608
         )
 
 
@@ -60,11 +60,9 @@ def main() -> None:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             if number == 1 or number % max(1, options.systems // options.shown) == 0:
                 size = pool.systems[-1].n_predictions
-                print(
-                    f"{number:>8} {size:>12,} {added:>7.1f} {asking:>7.1f} {pool.n_labels - before:>11,} "
-                    f"{pool.n_labels:>7,} {peak:>8,.0f}",
-                    flush=True,
-                )
+                new = pool.n_labels - before
+                cells = (f"{number}", f"{size:,}", f"{added:.1f}", f"{asking:.1f}", f"{new:,}", f"{pool.n_labels:,}")
+                print(" ".join(f"{cell:>11}" for cell in (*cells, f"{peak:,.0f}")), flush=True)
         start = time.perf_counter()
         board = pool.scores()
         print(f"scores of {len(board.rows)} systems: {time.perf_counter() - start:.1f} s; the first rows:")

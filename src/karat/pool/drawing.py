@@ -16,7 +16,7 @@ from karat.math.pooled.inclusion import (
     smallest_scale,
 )
 from karat.pool.scoring import gather
-from karat.pool.tables import UNIFORM, files, inclusion_sql
+from karat.pool.tables import UNIFORM, copy, files, inclusion_sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def make_draw(
     scale = smallest_scale(law, before, target_variance=target_variance, counts=counts, spread=spread)
     after = raise_inclusion(shared_size(law, spread=spread), before, scale=scale)
     known, new = scale * spreads[0], scale * spreads[1]
-    n_asked = _write_asked(connection, folder, state, coefficients=(known, new), path=path)
+    n_asked = _write_asked(connection, folder, state, systems=systems, coefficients=(known, new), path=path)
     positive = after > 0
     return {
         "systems": numbers,
@@ -122,24 +122,39 @@ def _write_asked(
     folder: Path,
     state: State,
     *,
+    systems: Sequence[System],
     coefficients: tuple[float, float],
     path: Path,
 ) -> int:
-    """Write the instances of the drawn units that no earlier draw asked for, nearest to certainty first."""
+    """Write the instances of the drawn units that no earlier draw asked for, nearest to certainty first.
+
+    Beside them, ``rows.parquet`` keeps what every system says of the units: scoring then reads no large file.
+    """
     known, new = coefficients
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE drawn AS SELECT * FROM (
-            SELECT key, greatest(before, least(1.0, CASE WHEN novel THEN {new!r} ELSE {known!r} END * size)) AS inclusion
-            FROM batch) WHERE {UNIFORM} <= inclusion"""  # noqa: S608
+            SELECT key, greatest(before, least(1.0, size * CASE WHEN novel THEN {new!r} ELSE {known!r} END))
+            AS inclusion FROM batch) WHERE {UNIFORM} <= inclusion"""  # noqa: S608
     )
-    instances = files([folder / system.folder / "instances.parquet" for system in state.competitors])
+    # A unit of one instance has it in the file of any system that holds it.
+    holders = state.competitors if state.settings.relation else systems
+    instances = files([folder / system.folder / "instances.parquet" for system in holders])
     asked = [folder / draw.file for draw in state.draws]
     earlier = f"ANTI JOIN (SELECT id FROM {files(asked)}) e USING (id)" if asked else ""  # noqa: S608
-    name = str(path).replace("'", "''")
-    connection.execute(
-        f"""COPY (SELECT key, id, min({UNIFORM} / inclusion) AS priority
+    copy(
+        connection,
+        f"""SELECT key, id, min({UNIFORM} / inclusion) AS priority
             FROM (SELECT DISTINCT i.key, i.id, d.inclusion FROM {instances} i JOIN drawn d USING (key)) {earlier}
-            GROUP BY key, id ORDER BY priority, id) TO '{name}' (FORMAT parquet)"""  # noqa: S608
+            GROUP BY key, id ORDER BY priority, id""",  # noqa: S608
+        path,
+    )
+    seen = f"ANTI JOIN {files(asked)} e USING (key)" if asked else ""
+    fresh = f"(SELECT DISTINCT key FROM {files([path])} {seen})"  # noqa: S608
+    admitted = files([folder / system.folder / "units.parquet" for system in state.admitted])
+    copy(
+        connection,
+        f"SELECT u.* FROM {admitted} u SEMI JOIN {fresh} f USING (key) ORDER BY key, system",  # noqa: S608
+        path.with_name("rows.parquet"),
     )
     count = connection.execute(f"SELECT count(*) FROM {files([path])}").fetchall()[0][0]  # noqa: S608
     for table in ("batch", "drawn"):

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from karat.math.pooled.estimate import Metric
 
 
+_CELL = len("0.000 [0.000, 0.000]")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:
     """An estimate with its interval."""
@@ -78,14 +81,12 @@ class Leaderboard:
     def __str__(self) -> str:
         """Show the leaderboard as a table."""
         width = max([len("system"), *(len(row.system) for row in self.rows)])
-        cell = 22
-        head = f"{'rank':>4}  {'system':<{width}}  {'precision':<{cell}}  {'recall':<{cell}}  {'f1':<{cell}}  predictions  labels"
-        lines = [head]
-        lines += [
-            f"{row.rank:>4}  {row.system:<{width}}  {row.precision!s:<{cell}}  {row.recall!s:<{cell}}  {row.f1!s:<{cell}}"
-            f"  {row.n_predictions:>11,}  {row.n_labels:>6,}"
-            for row in self.rows
-        ]
+        metrics = "  ".join(f"{name:<{_CELL}}" for name in ("precision", "recall", "f1"))
+        lines = [f"{'rank':>4}  {'system':<{width}}  {metrics}  predictions  labels"]
+        for row in self.rows:
+            scores = "  ".join(f"{score!s:<{_CELL}}" for score in (row.precision, row.recall, row.f1))
+            counts = f"{row.n_predictions:>11,}  {row.n_labels:>6,}"
+            lines.append(f"{row.rank:>4}  {row.system:<{width}}  {scores}  {counts}")
         level = f"{100 * self.confidence_level:g}% intervals ({self.guarantee})"
         lines.append(f"{level}; {self.n_labels:,} labels for {self.n_items:,} units; ranked by {self.metric}.")
         lines += list(self.notes)
@@ -144,8 +145,9 @@ class Difference:
         """Say it in one sentence, with the numbers."""
         better = self.first if self.estimate >= 0 else self.second
         verdict = "not told apart" if self.is_tie else f"{better} is better"
+        interval = f"{self.estimate:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
         return (
-            f"{self.metric} of {self.first} minus {self.second}: {self.estimate:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+            f"{self.metric} of {self.first} minus {self.second}: {interval}"
             f"\n{verdict} at {100 * self.confidence_level:g}% confidence\n{self.n_labels:,} labels, paired"
         )
 

@@ -345,14 +345,12 @@ class Pool:
                     systems=systems,
                     target_variance=target if is_final else target / PILOT_SHARE,
                     spreads=spreads,
-                    path=work / "draw.parquet",
+                    path=work / "asked.parquet",
                 )
             finally:
                 self._state = read_state(self._log.events)
-            place = self.folder / "draws"
-            place.mkdir(exist_ok=True)
-            (work / "draw.parquet").replace(place / f"{number:04d}.parquet")
-        file = f"draws/{number:04d}.parquet"
+            self._move(work, self.folder / "draws" / f"{number:04d}")
+        file = f"draws/{number:04d}/asked.parquet"
         self._append(
             {
                 "kind": "draw",
@@ -373,6 +371,7 @@ class Pool:
             system=number,
             earlier=[self.folder / system.folder / "units.parquet" for system in admitted],
             judges=[system.number for system in admitted if system.is_judge],
+            asked=[self.folder / draw.file for draw in self._state.draws],
         )
 
     def _pending(self) -> list[str]:

@@ -42,17 +42,20 @@ def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *,
     kind. Units of earlier draws keep their own probabilities.
     """
     competitors = state.competitors
-    units = files(state.unit_files(folder))
-    share_done = _collect_asked(connection, folder, state, units)
+    share_done = _collect_asked(connection, folder, state)
     rows = connection.execute(
         f"SELECT a.key, {UNIFORM.replace('key', 'a.key')} AS u, {FOLD.replace('key', 'a.key')} AS fold, inclusion "  # noqa: S608
         "FROM chosen a ORDER BY a.key"
     ).fetchnumpy()
     keys = np.asarray(rows["key"], dtype=np.uint64)
-    mass, score, novel = _matrices(connection, folder, keys, state.admitted)
+    mass, score, novel = _matrices(connection, keys, state.admitted)
     member_rows = [k for k, system in enumerate(state.admitted) if not system.is_judge]
-    right, found, true = _truths(connection, folder, keys, competitors, state.labels)
     p = mass[member_rows]
+    if state.settings.relation:
+        right, found, true = _instance_truths(connection, folder, keys, competitors, state.labels)
+    else:
+        true = _unit_truths(connection, keys, state.labels)
+        right, found = np.broadcast_to(true, p.shape), (p > 0) * true
     if anydoc:
         right, found = np.broadcast_to(true, p.shape), (p > 0) * true
     sums = _population_sums(connection, folder, state.admitted)
@@ -94,20 +97,27 @@ def theta_of(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) 
     return pool_recall(hits, documents), int(hits.sum())
 
 
-def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, units: str) -> float:
-    """Table ``chosen(key, inclusion)``: the labelled units, with the probability that they are. Returns the share."""
-    connection.execute("CREATE OR REPLACE TEMP TABLE told (id VARCHAR)")
-    connection.register("told_ids", {"id": np.array(list(state.labels), dtype=object)})
-    connection.execute("INSERT INTO told SELECT id FROM told_ids")
-    connection.unregister("told_ids")
+def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> float:
+    """Make the tables of asked units; returns the smallest u/pi still unanswered, 1 if there is none.
+
+    ``spoken`` holds what every system says of them, ``asked_ids`` their instances, and ``chosen(key, inclusion)``
+    those that count as labelled, with the probability that they do.
+    """
+    parts = [folder / system.folder / "asked.parquet" for system in state.admitted]
+    parts += [(folder / draw.file).with_name("rows.parquet") for draw in state.draws]
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE spoken AS SELECT * FROM {files(parts)}")  # noqa: S608
     connection.execute(
-        f"""CREATE OR REPLACE TEMP TABLE asked AS SELECT key, bool_and(t.id IS NOT NULL) AS done
-        FROM {files([folder / draw.file for draw in state.draws])} a LEFT JOIN told t USING (id) GROUP BY key"""  # noqa: S608
+        f"CREATE OR REPLACE TEMP TABLE asked_ids AS SELECT key, id FROM {files([folder / d.file for d in state.draws])}"  # noqa: S608
     )
-    rows = f"(SELECT u.* FROM {units} u SEMI JOIN asked USING (key))"  # noqa: S608
+    connection.register("told", {"id": np.array(list(state.labels), dtype=object)})
+    connection.execute(
+        """CREATE OR REPLACE TEMP TABLE asked AS SELECT key, bool_and(t.id IS NOT NULL) AS done
+        FROM asked_ids LEFT JOIN (SELECT CAST(id AS VARCHAR) AS id FROM told) t USING (id) GROUP BY key"""
+    )
+    connection.unregister("told")
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE everything AS SELECT a.key, a.done, i.inclusion FROM asked a "  # noqa: S608
-        f"JOIN ({inclusion_sql(state.batches(), rows)}) i USING (key)"
+        f"JOIN ({inclusion_sql(state.batches(), 'spoken')}) i USING (key)"
     )
     pending = connection.execute(f"SELECT min({UNIFORM} / inclusion) FROM everything WHERE NOT done").fetchall()[0][0]  # noqa: S608
     if pending is None:
@@ -118,7 +128,7 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
     earlier = state.batches(finished)
     # With relations, the new system may have added instances to units of earlier draws: those are not settled.
     if earlier and not state.settings.relation:
-        before = f"SELECT e.key, coalesce(i.inclusion, 0.0) AS before, e.inclusion FROM everything e LEFT JOIN ({inclusion_sql(earlier, rows)}) i USING (key)"  # noqa: E501, S608
+        before = f"SELECT e.key, coalesce(i.inclusion, 0.0) AS before, e.inclusion FROM everything e LEFT JOIN ({inclusion_sql(earlier, 'spoken')}) i USING (key)"  # noqa: E501, S608
     else:
         before = "SELECT key, 0.0 AS before, inclusion FROM everything"
     connection.execute(
@@ -129,15 +139,11 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
 
 
 def _matrices(
-    connection: duckdb.DuckDBPyConnection,
-    folder: Path,
-    keys: NDArray[np.uint64],
-    systems: list[System],
+    connection: duckdb.DuckDBPyConnection, keys: NDArray[np.uint64], systems: list[System]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
     """Masses and scores of the chosen units under every system and judge, and which units were new when."""
-    everything = files([folder / system.folder / "units.parquet" for system in systems])
     rows = connection.execute(
-        f"SELECT u.key, u.system, u.mass, u.score, u.novel FROM {everything} u SEMI JOIN chosen USING (key)"  # noqa: S608
+        "SELECT u.key, u.system, u.mass, u.score, u.novel FROM spoken u SEMI JOIN chosen USING (key)"
     ).fetchnumpy()
     place = np.searchsorted(keys, np.asarray(rows["key"], dtype=np.uint64))
     row_of = {system.number: k for k, system in enumerate(systems)}
@@ -150,7 +156,17 @@ def _matrices(
     return mass, score, novel
 
 
-def _truths(
+def _unit_truths(
+    connection: duckdb.DuckDBPyConnection, keys: NDArray[np.uint64], labels: dict[str, int]
+) -> NDArray[np.float64]:
+    """Labels of the chosen units where each is one instance."""
+    rows = connection.execute("SELECT key, id FROM asked_ids SEMI JOIN chosen USING (key)").fetchnumpy()
+    true = np.zeros(keys.size)
+    true[np.searchsorted(keys, np.asarray(rows["key"], dtype=np.uint64))] = [labels[str(item)] for item in rows["id"]]
+    return true
+
+
+def _instance_truths(
     connection: duckdb.DuckDBPyConnection,
     folder: Path,
     keys: NDArray[np.uint64],

@@ -77,7 +77,7 @@ def write_instances(connection: duckdb.DuckDBPyConnection, path: Path, *, mass: 
     ``mass`` has one number a prediction, in line order. Scores become ranks in (0, 1], 0 where there are none.
     """
     connection.register("law", {"line_order": np.arange(mass.size), "mass": mass})
-    _copy(
+    copy(
         connection,
         f"""WITH ordered AS (SELECT *, row_number() OVER (ORDER BY line) - 1 AS line_order,
                                 rank() OVER (ORDER BY score) / count(*) OVER () AS relative FROM submission)
@@ -97,6 +97,7 @@ def write_units(
     system: int,
     earlier: Sequence[Path],
     judges: Sequence[int],
+    asked: Sequence[Path],
 ) -> None:
     """Admit a system: write its units and the sums of its overlap with every system admitted before.
 
@@ -105,13 +106,16 @@ def write_units(
     connection
         Where to compute.
     folder
-        Holds ``instances.parquet``; gets ``units.parquet`` and ``overlap.parquet``.
+        Holds ``instances.parquet``; gets ``units.parquet``, ``overlap.parquet`` and ``asked.parquet``, its units
+        that were asked for before it came.
     system
         The system's number.
     earlier
         Unit files of the systems and judges admitted before.
     judges
         Numbers of the judges: their units are not in the pool, so they do not make a unit known.
+    asked
+        Files of the draws so far.
     """
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE mine AS
@@ -128,7 +132,9 @@ def write_units(
         SELECT {system}::INTEGER AS system, key, mass, score, held.key IS NULL AS novel
         FROM mine LEFT JOIN held USING (key)"""  # noqa: S608
     )
-    _copy(connection, "SELECT * FROM unit ORDER BY key", folder / "units.parquet")
+    copy(connection, "SELECT * FROM unit ORDER BY key", folder / "units.parquet")
+    before = f"SEMI JOIN {files(asked)} a USING (key)" if asked else "WHERE false"
+    copy(connection, f"SELECT * FROM unit {before} ORDER BY key", folder / "asked.parquet")  # noqa: S608
     sums = ", ".join(
         f"sum({expression})::DOUBLE AS {name}"
         for name, expression in zip(
@@ -141,9 +147,10 @@ def write_units(
     novel = (
         "sum(n.novel::INTEGER)::DOUBLE AS n_novel, sum(CASE WHEN n.novel THEN o.score ELSE 0 END) AS novel_old_score"
     )
-    _copy(
+    copy(
         connection,
-        f"""SELECT {system}::INTEGER AS system, o.system AS other, {FOLD.replace("key", "n.key")} AS fold, {sums}, {novel}
+        f"""SELECT {system}::INTEGER AS system, o.system AS other, {FOLD.replace("key", "n.key")} AS fold, {sums},
+            {novel}
         FROM (SELECT system, key, mass, score FROM {others} UNION ALL SELECT system, key, mass, score FROM unit) o
         JOIN unit n ON n.key = o.key GROUP BY ALL ORDER BY other, fold""",  # noqa: S608
         folder / "overlap.parquet",
@@ -172,6 +179,7 @@ def inclusion_sql(batches: Sequence[Batch], units: str) -> str:
         FROM {units} u JOIN {table} USING (system) GROUP BY key, batch) GROUP BY key"""  # noqa: S608
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    """Write the rows of a query to a Parquet file."""
     name = str(path).replace("'", "''")
     connection.execute(f"COPY ({query}) TO '{name}' (FORMAT parquet, COMPRESSION zstd)")

@@ -28,8 +28,8 @@ def bootstrap_default(
     """Multiplier bootstrap for units drawn independently with known probabilities (Beaumont and Patak 2012).
 
     A replicate multiplies each unit's influence, which carries its ``sqrt(1 - pi)``, by an independent factor of
-    mean 0 and variance 1 (a Poisson count less 1, which also keeps the third moment); F1 is recomputed from the replicates of precision and
-    recall, not linearised.
+    mean 0 and variance 1 (a Poisson count less 1, which also keeps the third moment); F1 is recomputed from the
+    replicates of precision and recall, not linearised.
     """
     tail = (1.0 - _check.fraction("confidence_level", confidence_level)) / 2.0
     precision, recall = estimates["precision"], estimates["recall"]

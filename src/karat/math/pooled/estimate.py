@@ -136,7 +136,8 @@ def _recall(sample: PoolSample, coefficients: NDArray[np.float64], theta: PoolRe
     influence = theta.value * influence * np.sqrt(1.0 - sample.inclusion)
     n_positives = float(positives.sum() ** 2 / (positives**2).sum())
     unlabelled = float((1.0 - sample.inclusion)[sample.true > 0].mean())
-    floor = theta.value**2 * unlabelled / (4.0 * n_positives**2)
+    # Needed near 0 and 1 only, where few labels show no spread; elsewhere it would only widen.
+    floor = theta.value**2 * unlabelled * (1.0 - 2.0 * np.clip(share, 0.0, 1.0)) ** 2 / (4.0 * n_positives**2)
     of_theta = 0.0 if theta.exact else 1.0 / (4.0 * theta.n_found**2)
     # Var(theta nu) = theta^2 Var(nu) + nu^2 Var(theta) + Var(theta) Var(nu); the last term scales the first.
     inflation = 1.0 + theta.variance / max(theta.value, _NOTHING) ** 2
