@@ -40,9 +40,8 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     try:
         pool = Pool.create(folder / "pool")
-        print(
-            f"{'systems':>8} {'predictions':>12} {'add s':>7} {'next s':>7} {'new labels':>11} {'labels':>7} {'peak MB':>8}"
-        )
+        head = ("systems", "predictions", "add s", "next s", "new labels", "labels", "peak MB")
+        print(" ".join(f"{name:>11}" for name in head))
         for number in range(1, options.systems + 1):
             file = folder / "submission.parquet"
             write_system(file, number=number, n_predictions=options.predictions)

@@ -18,7 +18,7 @@ from karat.pool.leaderboard import Difference, Leaderboard
 from karat.pool.log import LOG_NAME, Log
 from karat.pool.rating import rate
 from karat.pool.read import copy_ids, load_labels, load_submission
-from karat.pool.scoring import gather, theta_of
+from karat.pool.scoring import gather, settled_state, theta_of
 from karat.pool.state import FORMAT, read_state
 from karat.pool.tables import files, workspace, write_instances, write_units
 
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     import duckdb
 
     from karat.math.pooled.estimate import Metric
+    from karat.math.pooled.recall import PoolRecall
     from karat.pool.law import Law
     from karat.pool.rating import IntervalKind
     from karat.pool.read import Source
-    from karat.pool.state import System
+    from karat.pool.scoring import Gathered
+    from karat.pool.state import State, System
 
 
 class Pool:
@@ -60,6 +62,7 @@ class Pool:
             raise InvalidData(f"{self.folder} holds no pool; Pool.create makes one.")
         self._log = Log(self.folder)
         self._state = read_state(self._log.events)
+        self._asked: list[list[str]] = []  # the ids of each draw, read once
 
     @classmethod
     def create(
@@ -115,6 +118,11 @@ class Pool:
                 copy_ids(connection, Path(universe), place / "universe.parquet")
         Log(place).append({"kind": "create", "format": FORMAT, **settings})
         return cls(place)
+
+    @property
+    def state(self) -> State:
+        """What the log says: settings, systems, draws and labels."""
+        return self._state
 
     @property
     def systems(self) -> list[System]:
@@ -266,14 +274,10 @@ class Pool:
         _check.one_of("metric", metric, METRICS)
         level = self._state.settings.confidence_level if confidence_level is None else confidence_level
         pending = self._pending()
-        with workspace(self.folder) as (connection, _):
-            if not self._state.draws:
-                raise InvalidInput("no system has been drawn from yet; call next first.")
-            gathered = gather(connection, self.folder, self._state, anydoc=anydoc)
-            theta, n_inside = theta_of(connection, self.folder, self._state)
+        state, gathered, theta, n_inside = self._gather(anydoc=anydoc)
         return rate(
             gathered,
-            self._state,
+            state,
             theta=theta,
             n_inside=n_inside,
             metric=metric,
@@ -295,14 +299,11 @@ class Pool:
         _check.one_of("metric", metric, METRICS)
         level = self._state.settings.confidence_level if confidence_level is None else confidence_level
         numbers = [self._find(name).number for name in (first, second)]
-        with workspace(self.folder) as (connection, _):
-            if not self._state.draws:
-                raise InvalidInput("no system has been drawn from yet; call next first.")
-            gathered = gather(connection, self.folder, self._state, anydoc=anydoc)
-            theta, _inside = theta_of(connection, self.folder, self._state)
+        _, gathered, theta, _ = self._gather(anydoc=anydoc)
         rows = {system.number: row for row, system in enumerate(gathered.systems)}
         if missing := [n for n in numbers if n not in rows]:
-            raise InvalidInput(f"'{self._state.systems[missing[0] - 1].name}' waits to be drawn from; call next first.")
+            name = self._state.systems[missing[0] - 1].name
+            raise InvalidInput(f"'{name}' has too few labels yet; answer what next asks for.")
         i, j = (rows[number] for number in numbers)
         estimate = estimate_metrics(gathered.sample, pool_recall=theta)[metric]
         value, low, high = difference_interval(estimate, confidence_level=level)
@@ -316,6 +317,15 @@ class Pool:
             confidence_level=level,
             n_labels=int(gathered.sample.fold.size),
         )
+
+    def _gather(self, *, anydoc: bool) -> tuple[State, Gathered, PoolRecall, int]:
+        """Read what can be scored: the state it stands for, the sample, theta and the true relations in the pool."""
+        with workspace(self.folder) as (connection, _):
+            state = settled_state(connection, self.folder, self._state) if self._state.draws else self._state
+            if not state.draws:
+                raise InvalidInput("no system has enough labels yet; answer what next asks for.")
+            gathered = gather(connection, self.folder, state, anydoc=anydoc)
+            return state, gathered, *theta_of(connection, self.folder, state)
 
     def _draw(self) -> bool:
         """Seal the next draw, if any system needs one."""
@@ -376,13 +386,15 @@ class Pool:
 
     def _pending(self) -> list[str]:
         """Ids asked for and not told, in the order of asking."""
-        if not self._state.draws:
-            return []
-        with workspace(self.folder) as (connection, _):
-            rows = connection.execute(
-                f"SELECT id FROM {files([self.folder / d.file for d in self._state.draws])} ORDER BY priority, id"  # noqa: S608
-            ).fetchall()
-        return [row[0] for row in rows if row[0] not in self._state.labels]
+        while len(self._asked) < len(self._state.draws):
+            draw = self._state.draws[len(self._asked)]
+            with workspace(self.folder) as (connection, _):
+                rows = connection.execute(
+                    f"SELECT id FROM {files([self.folder / draw.file])} ORDER BY priority, id"  # noqa: S608
+                ).fetchall()
+            self._asked.append([row[0] for row in rows])
+        told = self._state.labels
+        return [item for asked in self._asked for item in asked if item not in told]
 
     def _refuse_unknown(self, connection: duckdb.DuckDBPyConnection, source: Source) -> None:
         unknown = connection.execute(

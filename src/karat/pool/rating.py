@@ -55,7 +55,6 @@ def rate(
         ends = {m: estimate_interval(estimates[m], confidence_level=confidence_level) for m in METRICS}
     active = [k for k, system in enumerate(gathered.systems) if system.number not in state.retracted]
     _, low, _ = difference_interval(estimates[metric], confidence_level=confidence_level)
-    low = np.where(gathered.settled[:, None] & gathered.settled[None, :], low, -1.0)
     ranks = dict(zip(active, shared_ranks(low[np.ix_(active, active)]), strict=True))
     value = np.clip(estimates[metric].value, 0.0, 1.0)
     n_labels = (gathered.sample.mass > 0).sum(axis=1)
@@ -64,9 +63,9 @@ def rate(
             rank=int(ranks[k]),
             system=gathered.systems[k].name,
             version=gathered.systems[k].version,
-            precision=_score(estimates["precision"], ends["precision"], k, is_settled=bool(gathered.settled[k])),
-            recall=_score(estimates["recall"], ends["recall"], k, is_settled=bool(gathered.settled[k])),
-            f1=_score(estimates["f1"], ends["f1"], k, is_settled=bool(gathered.settled[k])),
+            precision=_score(estimates["precision"], ends["precision"], k),
+            recall=_score(estimates["recall"], ends["recall"], k),
+            f1=_score(estimates["f1"], ends["f1"], k),
             n_predictions=gathered.systems[k].n_predictions,
             n_labels=int(n_labels[k]),
         )
@@ -87,10 +86,8 @@ def rate(
     )
 
 
-def _score(estimate: Estimate, ends: Ends, k: int, *, is_settled: bool) -> Score:
+def _score(estimate: Estimate, ends: Ends, k: int) -> Score:
     value = float(np.clip(estimate.value[k], 0.0, 1.0))
-    if not is_settled:
-        return Score(estimate=value, low=0.0, high=1.0)
     return Score(estimate=value, low=min(float(ends[0][k]), value), high=max(float(ends[1][k]), value))
 
 

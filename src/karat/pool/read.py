@@ -6,6 +6,7 @@ Every refusal names the file, the line and the reason, and happens before anythi
 from __future__ import annotations
 
 import codecs
+import csv
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -59,11 +60,7 @@ def open_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
     name = _quoted(str(path))
     first_line = 1
     if suffix in {".csv", ".tsv"}:
-        delimiter = "'\\t'" if suffix == ".tsv" else "','"
-        table = (
-            f"read_csv({name}, header=true, all_varchar=true, delim={delimiter}, quote='\"', escape='\"', "
-            "null_padding=false, strict_mode=true, auto_detect=true)"
-        )
+        table = _csv_table(path, delimiter="\t" if suffix == ".tsv" else ",")
         first_line = 2
     elif suffix == ".parquet":
         table = f"read_parquet({name})"
@@ -191,6 +188,21 @@ def _check_encoding(path: Path) -> None:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise InvalidData(f"{path.name}, line {line}: not UTF-8 text.") from None
+
+
+def _csv_table(path: Path, *, delimiter: str) -> str:
+    """Read a CSV as its header says: left to guess, a reader might take a bad line for the header."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header = next(csv.reader(file, delimiter=delimiter), [])
+    twice = [name for place, name in enumerate(header) if name in header[:place]]
+    if not header or twice:
+        reason = f"column '{twice[0]}' appears twice" if twice else "it is empty"
+        raise InvalidData(f"{path.name}, line 1: {reason}.")
+    columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in header)
+    return (
+        f"read_csv({_quoted(str(path))}, header=true, auto_detect=false, columns={{{columns}}}, "
+        f"delim={_quoted(delimiter)}, quote='\"', escape='\"')"
+    )
 
 
 def _trec_table(name: str, *, qrels: bool) -> str:

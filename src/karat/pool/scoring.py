@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from karat.pool.state import State, System
 
 _TINY = 1e-9
+FEWEST_ANSWERS = 10  # of its first draw, before a system is scored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +32,6 @@ class Gathered:
     systems: list[System]
     novel: NDArray[np.bool_]
     share_done: float
-    settled: NDArray[np.bool_]
 
 
 def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *, anydoc: bool = False) -> Gathered:
@@ -59,7 +59,6 @@ def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *,
     if anydoc:
         right, found = np.broadcast_to(true, p.shape), (p > 0) * true
     sums = _population_sums(connection, folder, state.admitted)
-    unsettled = set(state.draws[-1].systems) if share_done <= 0.0 else set()
     sample = PoolSample(
         mass=p,
         right=right,
@@ -75,10 +74,20 @@ def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *,
         feature_scale=sums[3],
         single=anydoc or not state.settings.relation,
     )
-    settled = np.array([s.number not in unsettled for s in competitors])
-    return Gathered(
-        sample=sample, systems=competitors, novel=novel[member_rows], share_done=share_done, settled=settled
-    )
+    return Gathered(sample=sample, systems=competitors, novel=novel[member_rows], share_done=share_done)
+
+
+def settled_state(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> State:
+    """Return the state that can be scored: without a first draw that has had only a handful of answers in order.
+
+    From so few, the units that only the new systems predict are hardly seen, and no interval could be trusted.
+    """
+    draw = state.draws[-1]
+    if any(set(earlier.systems) == set(draw.systems) for earlier in state.draws[:-1]):
+        return state
+    rows = connection.execute(f"SELECT id FROM {files([folder / draw.file])} ORDER BY priority, id").fetchall()  # noqa: S608
+    answered = next((place for place, row in enumerate(rows) if row[0] not in state.labels), None)
+    return state if answered is None or answered >= FEWEST_ANSWERS else state.without_last_draw()
 
 
 def theta_of(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> tuple[PoolRecall, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InvalidData
@@ -116,6 +116,15 @@ class State:
             if draw.systems not in final and not set(draw.systems) <= self.retracted:
                 return draw.systems
         return None
+
+    def without_last_draw(self) -> State:
+        """Return the state as it was before the last draw, with all labels."""
+        first = {number for draw in self.draws[:-1] for number in draw.systems}
+        return replace(
+            self,
+            draws=self.draws[:-1],
+            admitted=[system for system in self.admitted if system.is_judge or system.number in first],
+        )
 
     def batches(self, n_draws: int | None = None) -> list[Batch]:
         """Coefficients after the first draws: draws of the same systems merge into one batch."""
