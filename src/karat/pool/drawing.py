@@ -16,7 +16,7 @@ from karat.math.pooled.inclusion import (
     smallest_scale,
 )
 from karat.pool.scoring import gather
-from karat.pool.tables import UNIFORM, copy, files, inclusion_sql
+from karat.pool.tables import UNIFORM, Batch, copy, files, inclusion_sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from karat.pool.state import State, System
 
-PILOT_SHARE = 0.4  # of the labels that the worst case asks for; then the spread is learned
+PILOT_SHARE = 0.25  # of the labels that the worst case asks for; then the spread is learned
 LARGEST_BATCH = 5_000_000  # predictions; more are drawn system by system
 
 
@@ -37,18 +37,19 @@ def choose_batch(waiting: Sequence[System]) -> list[System]:
 
 def learned_spreads(
     connection: duckdb.DuckDBPyConnection, folder: Path, state: State, systems: Sequence[System]
-) -> tuple[float, float]:
-    """Spread of the labels around their guesses, on units known before and on new ones: the worst system's."""
+) -> list[tuple[float, float]]:
+    """Spread of each system's labels around their guesses, on units known before the systems came and on new ones."""
     gathered = gather(connection, folder, state)
     residuals = cross_fitted_residuals(gathered.sample)
     weight = 1.0 / gathered.sample.inclusion
     rows = [row for row, system in enumerate(gathered.systems) if system in systems]
     fresh = gathered.novel[rows].any(axis=0)
     spreads = []
-    for part in (~fresh, fresh):
-        chosen = [part & (gathered.sample.mass[row] > 0) for row in rows]
-        spreads.append(max(learned_spread(residuals[c], weight[c]) for c in chosen))
-    return spreads[0], spreads[1]
+    for row in rows:
+        held = gathered.sample.mass[row] > 0
+        known, new = (learned_spread(residuals[held & part], weight[held & part]) for part in (~fresh, fresh))
+        spreads.append((known, new))
+    return spreads
 
 
 def make_draw(
@@ -58,14 +59,15 @@ def make_draw(
     *,
     systems: Sequence[System],
     target_variance: float,
-    spreads: tuple[float, float],
+    spreads: Sequence[tuple[float, float]],
     path: Path,
 ) -> dict[str, Any]:
     """Find the smallest draw that meets the target and write the instances it asks for to ``path``.
 
     ``state`` must already count the systems as admitted.
 
-    ``spreads`` are those of units that earlier systems predict and of new ones. Returns the draw's numbers.
+    ``spreads`` are, for each system, those of units that earlier systems predict and of new ones. Returns the draw's
+    numbers.
     """
     numbers = [system.number for system in systems]
     units = files(state.unit_files(folder))
@@ -78,16 +80,20 @@ def make_draw(
     before = np.asarray(columns["before"], dtype=np.float64)
     counts = np.asarray(columns["n"], dtype=np.float64)
     novel = np.asarray(columns["novel"], dtype=bool)
-    spread = np.where(novel, spreads[1], spreads[0])
+    spread = np.stack([np.where(novel, new, known) for known, new in spreads])
     scale = smallest_scale(law, before, target_variance=target_variance, counts=counts, spread=spread)
     after = raise_inclusion(shared_size(law, spread=spread), before, scale=scale)
-    known, new = scale * spreads[0], scale * spreads[1]
-    n_asked = _write_asked(connection, folder, state, systems=systems, coefficients=(known, new), path=path)
+    batch = Batch(
+        systems=tuple(numbers),
+        known=tuple(scale * known for known, _ in spreads),
+        new=tuple(scale * new for _, new in spreads),
+    )
+    n_asked = _write_asked(connection, folder, state, systems=systems, batch=batch, path=path)
     positive = after > 0
     return {
         "systems": numbers,
-        "known": known,
-        "new": new,
+        "known": list(batch.known),
+        "new": list(batch.new),
         "n_asked": n_asked,
         "reach": {str(n): float((row[positive] / after[positive]).max()) for n, row in zip(numbers, law, strict=True)},
         "variance": {
@@ -104,7 +110,7 @@ def _collect_classes(connection: duckdb.DuckDBPyConnection, state: State, units:
     chosen = ", ".join(map(str, numbers))
     masses = ", ".join(f"sum(CASE WHEN system = {n} THEN mass ELSE 0 END) AS m{n}" for n in numbers)
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE mine AS SELECT key, {masses}, sqrt(sum(mass * mass)) AS size, "  # noqa: S608
+        f"CREATE OR REPLACE TEMP TABLE mine AS SELECT key, {masses}, "  # noqa: S608
         f"bool_or(novel) AS novel FROM {units} WHERE system IN ({chosen}) GROUP BY key"
     )
     batches = state.batches()
@@ -123,17 +129,20 @@ def _write_asked(
     state: State,
     *,
     systems: Sequence[System],
-    coefficients: tuple[float, float],
+    batch: Batch,
     path: Path,
 ) -> int:
     """Write the instances of the drawn units that no earlier draw asked for, nearest to certainty first.
 
     Beside them, ``rows.parquet`` keeps what every system says of the units: scoring then reads no large file.
     """
-    known, new = coefficients
+    known, new = (
+        " + ".join(f"({value!r} * m{number}) ** 2" for number, value in zip(batch.systems, values, strict=True))
+        for values in (batch.known, batch.new)
+    )
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE drawn AS SELECT * FROM (
-            SELECT key, greatest(before, least(1.0, size * CASE WHEN novel THEN {new!r} ELSE {known!r} END))
+            SELECT key, greatest(before, least(1.0, sqrt(CASE WHEN novel THEN {new} ELSE {known} END)))
             AS inclusion FROM batch) WHERE {UNIFORM} <= inclusion"""  # noqa: S608
     )
     # A unit of one instance has it in the file of any system that holds it.

@@ -332,7 +332,6 @@ class Pool:
         state = self._state
         settings = state.settings
         target = (settings.half_width / normal_quantile(settings.confidence_level)) ** 2
-        spreads = (LARGEST_SPREAD, LARGEST_SPREAD)
         number = len(state.draws) + 1
         with workspace(self.folder) as (connection, work):
             if unfinished := state.unfinished():
@@ -345,6 +344,7 @@ class Pool:
                     self._write_units(connection, self.folder / system.folder, system.number)
                     state.admitted.append(system)  # only the log makes it so for good
                 is_final = not settings.learn
+                spreads = [(LARGEST_SPREAD, LARGEST_SPREAD)] * len(systems)
             else:
                 return False
             try:

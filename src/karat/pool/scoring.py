@@ -137,12 +137,12 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
     earlier = state.batches(finished)
     # With relations, the new system may have added instances to units of earlier draws: those are not settled.
     if earlier and not state.settings.relation:
-        before = f"SELECT e.key, coalesce(i.inclusion, 0.0) AS before, e.inclusion FROM everything e LEFT JOIN ({inclusion_sql(earlier, 'spoken')}) i USING (key)"  # noqa: E501, S608
+        before = f"SELECT e.key, e.done, coalesce(i.inclusion, 0.0) AS before, e.inclusion FROM everything e LEFT JOIN ({inclusion_sql(earlier, 'spoken')}) i USING (key)"  # noqa: E501, S608
     else:
-        before = "SELECT key, 0.0 AS before, inclusion FROM everything"
+        before = "SELECT key, done, 0.0 AS before, inclusion FROM everything"
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE chosen AS SELECT key, greatest(before, {share!r} * inclusion) AS inclusion
-        FROM ({before}) WHERE {UNIFORM} <= before OR {UNIFORM} < {share!r} * inclusion"""  # noqa: S608
+        FROM ({before}) WHERE done AND ({UNIFORM} <= before OR {UNIFORM} < {share!r} * inclusion)"""  # noqa: S608
     )
     return share
 

@@ -51,8 +51,8 @@ class Draw:
     number: int
     systems: tuple[int, ...]
     is_final: bool
-    known: float
-    new: float
+    known: tuple[float, ...]
+    new: tuple[float, ...]
     n_asked: int
     file: str
     hash: str
@@ -85,7 +85,7 @@ class State:
             if body["is_judge"]:
                 self.admitted.append(self.systems[-1])
         elif kind == "draw":
-            draw = Draw(**{**body, "systems": tuple(body["systems"])})
+            draw = Draw(**{**body, **{name: tuple(body[name]) for name in ("systems", "known", "new")}})
             self.draws.append(draw)
             inside = {system.number for system in self.admitted}
             self.admitted += [self.systems[number - 1] for number in draw.systems if number not in inside]
@@ -127,14 +127,16 @@ class State:
         )
 
     def batches(self, n_draws: int | None = None) -> list[Batch]:
-        """Coefficients after the first draws: draws of the same systems merge into one batch."""
-        merged: dict[tuple[int, ...], Batch] = {}
+        """Batches after the first draws; draws of one system alone merge into the larger coefficients."""
+        batches: list[Batch] = []
+        alone: dict[tuple[int, ...], tuple[float, float]] = {}
         for draw in self.draws[:n_draws]:
-            before = merged.get(draw.systems, Batch(systems=draw.systems, known=0.0, new=0.0))
-            merged[draw.systems] = Batch(
-                systems=draw.systems, known=max(before.known, draw.known), new=max(before.new, draw.new)
-            )
-        return list(merged.values())
+            if len(draw.systems) > 1:
+                batches.append(Batch(systems=draw.systems, known=draw.known, new=draw.new))
+            else:
+                known, new = alone.get(draw.systems, (0.0, 0.0))
+                alone[draw.systems] = (max(known, draw.known[0]), max(new, draw.new[0]))
+        return batches + [Batch(systems=s, known=(known,), new=(new,)) for s, (known, new) in alone.items()]
 
     def unit_files(self, folder: Path) -> list[Path]:
         """List the unit files of the competitors."""

@@ -33,14 +33,14 @@ _SUMS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Systems drawn together: ``pi(x) >= min(1, coefficient * sqrt(sum of their squared masses))``.
+    """Systems drawn together: ``pi(x) >= min(1, sqrt(sum of their (coefficient * mass)^2))``.
 
-    The coefficient of units that some earlier system predicts is ``known``, that of others ``new``.
+    The coefficients, one a system, are ``known`` for units that some earlier system predicts, ``new`` for others.
     """
 
     systems: tuple[int, ...]
-    known: float
-    new: float
+    known: tuple[float, ...]
+    new: tuple[float, ...]
 
 
 def connect(work: Path) -> duckdb.DuckDBPyConnection:
@@ -162,9 +162,9 @@ def write_units(
 def inclusion_sql(batches: Sequence[Batch], units: str) -> str:
     """Word the SQL for ``(key, inclusion)``: the largest probability that any batch gives the unit."""
     rows = ", ".join(
-        f"({system}, {number}, {batch.known!r}::DOUBLE, {batch.new!r}::DOUBLE)"
+        f"({system}, {number}, {known!r}::DOUBLE, {new!r}::DOUBLE)"
         for number, batch in enumerate(batches)
-        for system in batch.systems
+        for system, known, new in zip(batch.systems, batch.known, batch.new, strict=True)
     )
     table = f"(VALUES {rows}) AS b(system, batch, known, fresh)"
     if all(len(batch.systems) == 1 for batch in batches):
@@ -173,9 +173,9 @@ def inclusion_sql(batches: Sequence[Batch], units: str) -> str:
             f"SELECT key, max(least(1.0, CASE WHEN novel THEN fresh ELSE known END * mass)) AS inclusion "  # noqa: S608
             f"FROM {units} u JOIN {table} USING (system) GROUP BY key"
         )
-    return f"""SELECT key, max(least(1.0, coefficient * size)) AS inclusion FROM (
-        SELECT key, batch, sqrt(sum(mass * mass)) AS size,
-               CASE WHEN bool_or(novel) THEN any_value(fresh) ELSE any_value(known) END AS coefficient
+    return f"""SELECT key, max(least(1.0, size)) AS inclusion FROM (
+        SELECT key, batch,
+               sqrt(CASE WHEN bool_or(novel) THEN sum((fresh * mass) ** 2) ELSE sum((known * mass) ** 2) END) AS size
         FROM {units} u JOIN {table} USING (system) GROUP BY key, batch) GROUP BY key"""  # noqa: S608
 
 

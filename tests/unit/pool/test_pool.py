@@ -75,9 +75,10 @@ def matrices(pool):
     inclusion = np.zeros(keys.size)
     for batch in state.batches():
         members = [row_of[number] for number in batch.systems]
-        size = np.sqrt((law[members] ** 2).sum(axis=0))
-        coefficient = np.where(np.isin(first, members), batch.new, batch.known)
-        inclusion = np.maximum(inclusion, np.minimum(1, coefficient * size))
+        is_new = np.isin(first, members)
+        pairs = zip(members, batch.known, batch.new, strict=True)
+        squares = sum((np.where(is_new, new, known) * law[row]) ** 2 for row, known, new in pairs)
+        inclusion = np.maximum(inclusion, np.minimum(1, np.sqrt(squares)))
     return law, scores, labels, inclusion, permanent <= inclusion, fold
 
 

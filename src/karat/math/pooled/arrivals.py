@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from karat.math.pooled.sample import PoolSample
 
-PILOT_SHARE = 0.4  # of the labels that the worst case asks for; then the spread is learned
+PILOT_SHARE = 0.25  # of the labels that the worst case asks for; then the spread is learned
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
