@@ -40,12 +40,12 @@ def main() -> None:
     folder = Path(tempfile.mkdtemp())
     try:
         pool = Pool.create(folder / "pool")
-        head = ("systems", "predictions", "add s", "next s", "new labels", "labels", "peak MB")
+        head = ("systems", "predictions", "add s", "next s", "cpu s", "new labels", "labels", "peak MB")
         print(" ".join(f"{name:>11}" for name in head))
         for number in range(1, options.systems + 1):
             file = folder / "submission.parquet"
             write_system(file, number=number, n_predictions=options.predictions)
-            before, start = pool.n_labels, time.perf_counter()
+            before, start, cpu = pool.n_labels, time.perf_counter(), time.process_time()
             pool.add(f"system {number}", file)
             added = time.perf_counter() - start
             asking = 0.0
@@ -56,11 +56,20 @@ def main() -> None:
                 if not asked:
                     break
                 pool.tell({name: label_of(name) for name in asked})
+            cpu = time.process_time() - cpu
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             if number == 1 or number % max(1, options.systems // options.shown) == 0:
                 size = pool.systems[-1].n_predictions
                 new = pool.n_labels - before
-                cells = (f"{number}", f"{size:,}", f"{added:.1f}", f"{asking:.1f}", f"{new:,}", f"{pool.n_labels:,}")
+                cells = (
+                    f"{number}",
+                    f"{size:,}",
+                    f"{added:.1f}",
+                    f"{asking:.1f}",
+                    f"{cpu:.1f}",
+                    f"{new:,}",
+                    f"{pool.n_labels:,}",
+                )
                 print(" ".join(f"{cell:>11}" for cell in (*cells, f"{peak:,.0f}")), flush=True)
         start = time.perf_counter()
         board = pool.scores()

@@ -50,15 +50,15 @@ def load_study(predictions: str | Path, labels: str | Path, *, relation: Sequenc
         truth = load_labels(connection, Path(labels))
         source = open_source(connection, Path(predictions))
         source.need(["system", "id", *relation])
-        optional = [name if name in source.columns else f"NULL AS {name}" for name in ("score", "team")]
+        columns = [name if name in source.columns else f"NULL AS {name}" for name in ("score", "team")]
+        columns += [f'"{name}"' for name in relation if name not in {"id", "system", "score", "team"}]
         parts = " || chr(31) || ".join(f'CAST("{name}" AS VARCHAR)' for name in relation) or "CAST(id AS VARCHAR)"
         rows = connection.execute(
             f"""SELECT CAST(system AS VARCHAR) AS system, CAST(id AS VARCHAR) AS id, line, team, {parts} AS relation,
-                CASE WHEN TRY_CAST(score AS DOUBLE) IS NULL THEN 0.0 ELSE
-                rank() OVER (PARTITION BY system ORDER BY TRY_CAST(score AS DOUBLE)) / count(*) OVER (PARTITION BY system)
-                END AS score
-            FROM (SELECT line, system, id, {", ".join(optional)}{"".join(f', "{name}"' for name in relation)}
-                  FROM {source.sql}) ORDER BY line"""  # noqa: S608
+                CASE WHEN number IS NULL THEN 0.0 ELSE rank() OVER (PARTITION BY system ORDER BY number)
+                     / count(*) OVER (PARTITION BY system) END AS score
+            FROM (SELECT *, TRY_CAST(score AS DOUBLE) AS number FROM (SELECT line, system, id, {", ".join(columns)}
+                  FROM {source.sql})) ORDER BY line"""  # noqa: S608
         ).fetchall()
     place = {item: k for k, item in enumerate(truth)}
     names: dict[str, int] = {}

@@ -13,9 +13,8 @@ def test_the_tutorial_runs(capsys):
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)  # noqa: S102 - the page's own code
     printed = capsys.readouterr().out
-    distinct, together = map(
-        lambda text: int(text.replace(",", "")), re.findall(r"([\d,]+) distinct.*?, (\d+) labels", printed)[0]
-    )
+    found = re.findall(r"([\d,]+) distinct.*?, (\d+) labels", printed)[0]
+    distinct, together = (int(text.replace(",", "")) for text in found)
     alone = int(re.findall(r"(\d+) labels for one system alone", printed)[0])
     new = int(re.findall(r"(\d+) new labels", printed)[0])
     assert together < 2.5 * alone

@@ -13,8 +13,8 @@ def study_files(tmp_path):
     right = rng.random(400) < 0.5
     lines = ["system,team,id,score"]
     for number in range(4):
-        for item in np.flatnonzero(rng.random(400) < np.where(right, 0.5, 0.2)):
-            lines.append(f"s{number},t{number // 2},x{item},{rng.random():.4f}")
+        items = np.flatnonzero(rng.random(400) < np.where(right, 0.5, 0.2))
+        lines += [f"s{number},t{number // 2},x{item},{rng.random():.4f}" for item in items]
     (tmp_path / "predictions.csv").write_text("\n".join(lines) + "\n")
     (tmp_path / "labels.csv").write_text("id,label\n" + "".join(f"x{k},{int(v)}\n" for k, v in enumerate(right)))
     return tmp_path / "predictions.csv", tmp_path / "labels.csv"
@@ -56,3 +56,23 @@ def test_bad_tables_are_refused(study_files, extra, message):
     predictions.write_text(predictions.read_text() + extra)
     with pytest.raises(InvalidData, match=message):
         load_study(predictions, labels)
+
+
+def test_the_studies_draw_themselves(study_files):
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    from karat.pool.pictures import plot_arrivals, plot_bias
+
+    study = load_study(*study_files)
+    simulation = simulate_study(study, n_draws=20, n_truth=20, n_trials=3, worth=50)
+    bias = bias_study(study, n_trials=5)
+    axes = plot_bias(bias, simulation, metric="recall", part="leave_team_out")
+    drawn = axes.get_lines()[0].get_ydata()
+    assert sorted(drawn) == pytest.approx(sorted(-100 * np.array(bias["leave_team_out"]["by_system"]["recall"])))
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["pooling", "simple", "joint", "default"]
+    axes = plot_arrivals(simulation)
+    assert axes.get_lines()[2].get_ydata().tolist() == simulation["arrivals"]["default"]["labels_by_system"]
+    plt.close("all")

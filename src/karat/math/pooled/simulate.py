@@ -96,7 +96,8 @@ def simulate(
         Ready for JSON; ``estimators.<name>`` has ``precision_bias_max``, ``precision_coverage``,
         ``recall_bias_max``, ``recall_coverage``, ``f1_coverage``, ``precision_variance_ratio`` (over the joint
         estimator's exact variance, median over systems), ``labels``, ``precision_width`` and the largest
-        ``precision_z`` and ``recall_z`` of a bias in standard errors.
+        ``precision_z`` and ``recall_z`` of a bias in standard errors, and the ``precision_bias`` and ``recall_bias``
+        of every system.
     """
     p = np.atleast_2d(np.asarray(law, dtype=np.float64))
     truth = _check.binary_labels("labels", labels).astype(np.float64)
@@ -132,7 +133,7 @@ def simulate(
     }
 
 
-def _summary(trials: list[Trial], expected: NDArray[np.float64], yardstick: NDArray[np.float64]) -> dict[str, float]:
+def _summary(trials: list[Trial], expected: NDArray[np.float64], yardstick: NDArray[np.float64]) -> dict[str, Any]:
     value, low, high = (np.stack([trial[k] for trial in trials]) for k in range(3))
     bias = value.mean(axis=0) - expected
     spread = value.std(axis=0, ddof=1)
@@ -152,6 +153,8 @@ def _summary(trials: list[Trial], expected: NDArray[np.float64], yardstick: NDAr
         "precision_width": float(np.median((high - low)[:, 0].mean(axis=0))),
         "precision_z": float(np.where(np.abs(bias[0]) > 1e-9, z[0], 0.0).max()),
         "recall_z": float(np.where(np.abs(bias[1]) > 1e-9, z[1], 0.0).max()),
+        "precision_bias": bias[0].tolist(),
+        "recall_bias": bias[1].tolist(),
     }
 
 
