@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 import karat
-from karat.cli import curve, demo, draw, gate, metrics, next, plan, simulate  # noqa: A004
+from karat.cli import curve, demo, draw, gate, metrics, next, plan, pool, simulate  # noqa: A004
 from karat.cli.output import complain
 from karat.errors import KaratError
 
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 for command in (plan, draw, next, curve, gate, metrics, simulate, demo):
     app.command(command.__name__.rsplit(".", 1)[-1])(command.run)
+app.add_typer(pool.group)
 
 
 def _version(value: bool) -> None:
