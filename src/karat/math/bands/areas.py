@@ -64,37 +64,60 @@ def auc_interval(
     labels: NDArray[np.bool_],
     scores: NDArray[np.float64],
     *,
-    replicates: NDArray[np.float64],
+    replicates: NDArray[np.float64] | None,
     confidence_level: float,
-    few: int = 50,
 ) -> tuple[float, float, float]:
-    """ROC AUC with its interval: DeLong on the logit scale, or the replicates' spread there when a class is small.
+    """ROC AUC with an interval on the logit scale: DeLong's deviation, or the replicates' where that is larger.
+
+    With few items of a class DeLong's deviation misses what the sample has not seen; replicates from a law with
+    pseudo-items of the smaller class (`needs_replicates`) put it back.
 
     Parameters
     ----------
     labels, scores : the sample
-    replicates : smoothed replicates of the area
+    replicates : smoothed replicates of the area; None for DeLong alone
     confidence_level : of the interval
-    few : a class with fewer items is small
 
     Returns
     -------
     estimate, low, high
     """
     areas, covariance = delong(labels, scores)
-    area, variance = float(areas[0]), float(covariance[0, 0])
-    n_smaller = min(int(labels.sum()), int((~labels).sum()))
-    pairs = labels.sum() * (~labels).sum()
+    area = float(areas[0])
+    n_pairs = int(labels.sum()) * int((~labels).sum())
     # The logit of an area of 0 or 1 is infinite: half a pair the other way keeps it finite.
-    inside = float(np.clip(area, 0.5 / pairs, 1 - 0.5 / pairs))
-    if n_smaller >= few and variance > 0:
-        low, high = logit_interval(
-            inside, math.sqrt(variance) / (inside * (1 - inside)), confidence_level=confidence_level
-        )
-    else:
-        spread = float(np.std(logit(np.clip(replicates, 1e-4, 1 - 1e-4)), ddof=1))
-        low, high = logit_interval(inside, spread, confidence_level=confidence_level)
+    inside = min(max(area, 0.5 / n_pairs), 1 - 0.5 / n_pairs)
+    deviation = math.sqrt(max(float(covariance[0, 0]), 0.0)) / (inside * (1 - inside))
+    if replicates is not None:
+        deviation = max(deviation, logit_deviation(replicates))
+    low, high = logit_interval(inside, deviation, confidence_level=confidence_level)
     return area, min(low, area), max(high, area)
+
+
+def needs_replicates(n_smaller: int) -> bool:
+    """Whether the smaller class is too small for DeLong's deviation alone."""
+    return n_smaller < 200
+
+
+def average_precision_interval(
+    estimate: float, replicates: NDArray[np.float64], *, confidence_level: float
+) -> tuple[float, float]:
+    """Interval for average precision: the outer of the replicates' percentiles and a logit-normal at the estimate.
+
+    Percentiles alone sit too low where precision is nearly 1, because a kernel always mixes the classes a little; the
+    logit-normal alone is too narrow for few positives. Either by itself undercovers somewhere.
+    """
+    inside = min(max(estimate, 1e-3), 1 - 1e-3)
+    ends = (
+        percentile_interval(replicates, confidence_level=confidence_level),
+        logit_interval(inside, logit_deviation(replicates), confidence_level=confidence_level),
+    )
+    return min(estimate, *(low for low, _ in ends)), max(estimate, *(high for _, high in ends))
+
+
+def logit_deviation(replicates: NDArray[np.float64]) -> float:
+    """Return the standard deviation of the replicates' logits."""
+    return float(np.std(logit(np.clip(replicates, 1e-4, 1 - 1e-4)), ddof=1))
 
 
 def percentile_interval(replicates: NDArray[np.float64], *, confidence_level: float) -> tuple[float, float]:

@@ -12,7 +12,12 @@ if TYPE_CHECKING:
     Pair = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
-def simultaneous_envelope(curves: NDArray[np.float64], *, confidence_level: float) -> Pair:
+_SEEN = 2.0
+
+
+def simultaneous_envelope(
+    curves: NDArray[np.float64], *, confidence_level: float, judged: NDArray[np.bool_] | None = None
+) -> Pair:
     """Narrowest equal-rank envelope that holds at least a share ``confidence_level`` of the replicates entirely.
 
     At every level the envelope runs from the j-th smallest to the j-th largest value, with one j for all levels: the
@@ -24,6 +29,7 @@ def simultaneous_envelope(curves: NDArray[np.float64], *, confidence_level: floa
     ----------
     curves : replicates by levels
     confidence_level : share of replicates to hold
+    judged : levels at which a replicate must lie inside; all if None
 
     Examples
     --------
@@ -36,9 +42,10 @@ def simultaneous_envelope(curves: NDArray[np.float64], *, confidence_level: floa
     # Level by level in memory: the sorts then run over neighbouring numbers.
     by_level = np.ascontiguousarray(curves.T)
     ordered = np.sort(by_level, axis=1)
+    values, ranked = (by_level, ordered) if judged is None else (by_level[judged], ordered[judged])
 
     def holds_enough(depth: int) -> bool:
-        outside = (by_level < ordered[:, depth - 1 : depth]) | (by_level > ordered[:, -depth][:, None])
+        outside = (values < ranked[:, depth - 1 : depth]) | (values > ranked[:, -depth][:, None])
         return bool(n_replicates - np.count_nonzero(outside.any(axis=0)) >= wanted)
 
     deepest, too_deep = 1, n_replicates // 2 + 1
@@ -46,6 +53,15 @@ def simultaneous_envelope(curves: NDArray[np.float64], *, confidence_level: floa
         middle = (deepest + too_deep) // 2
         deepest, too_deep = (middle, too_deep) if holds_enough(middle) else (deepest, middle)
     return ordered[:, deepest - 1].copy(), ordered[:, -deepest].copy()
+
+
+def unseen(levels: NDArray[np.float64], n_anchor: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Levels above, and below, which fewer than two items of the anchor class are expected.
+
+    The sample has hardly seen what lies there, and a kernel would invent it: with ten positives nearly all misses of an
+    envelope fall on these levels, and on one side, the side towards the unseen.
+    """
+    return levels * n_anchor < _SEEN - 1e-9, (1 - levels) * n_anchor < _SEEN - 1e-9
 
 
 def percentile_envelope(curves: NDArray[np.float64], *, confidence_level: float) -> Pair:

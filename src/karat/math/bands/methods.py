@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,7 @@ from karat.math.bands.envelopes import (
     simultaneous_envelope,
     studentised_envelope,
     sup_radius,
+    unseen,
 )
 from karat.math.bands.exact import exact_pr_band, exact_roc_band
 from karat.math.bands.importance import importance_weights
@@ -117,6 +118,10 @@ class Problem:
             return precision_curve(self.levels, drawn.counts, n_positives=drawn.n_anchor[:, None])
         return np.asarray(drawn.counts / drawn.n_counted[:, None])
 
+    def with_classes_swapped(self) -> Problem:
+        """Return the same sample anchored on the other class."""
+        return replace(self, anchor_is_positive=not self.anchor_is_positive)
+
     def exact(self, levels: NDArray[np.float64]) -> Pair:
         """Return the finite-sample band at any levels."""
         band = exact_pr_band if self.anchor_is_positive else exact_roc_band
@@ -146,7 +151,22 @@ class Method:
 
 def _default(problem: Problem, drawn: Replicates | None) -> Pair:
     curves = problem.curves(drawn or problem.replicates(problem.smoothed()))
-    return simultaneous_envelope(curves[:, problem.inside], confidence_level=problem.confidence_level)
+    levels = problem.levels[problem.inside]
+    n_anchor = int(np.count_nonzero(problem.ordered == problem.anchor_is_positive))
+    unseen_above, unseen_below = unseen(levels, n_anchor)
+    judged = ~(unseen_above | unseen_below)
+    low, high = simultaneous_envelope(
+        curves[:, problem.inside],
+        confidence_level=problem.confidence_level,
+        judged=judged if judged.any() else None,
+    )
+    if judged.all():
+        return low, high
+    # What the sample has hardly seen comes from the exact band, at the end towards it.
+    exact_low, exact_high = problem.exact(levels)
+    # A higher threshold than seen means fewer items of the other class: more precision, less sensitivity.
+    raised, lowered = (unseen_above, unseen_below) if problem.anchor_is_positive else (unseen_below, unseen_above)
+    return np.where(lowered, np.minimum(low, exact_low), low), np.where(raised, np.maximum(high, exact_high), high)
 
 
 def _pointwise(problem: Problem, drawn: Replicates | None) -> Pair:
@@ -246,6 +266,6 @@ def band(problem: Problem, method: Method, *, drawn: Replicates | None = None) -
     return estimate, np.minimum(low, estimate), np.maximum(high, estimate)
 
 
-def exact_enough_replicates(confidence_level: float) -> int:
-    """Replicates below which an envelope has too few on each side to be trusted."""
+def enough_replicates(confidence_level: float) -> int:
+    """Return how many replicates leave an envelope enough on each side to be trusted: 2,000 at 95%."""
     return math.ceil(100 / (1 - confidence_level))

@@ -37,6 +37,19 @@ def descending_labels(
     return ordered, 0
 
 
+def tie_free_ranks(scores: NDArray[np.float64], *, lottery: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Ranks from the worst (0) to the best score, ties settled by the lottery numbers.
+
+    Examples
+    --------
+    >>> tie_free_ranks(np.array([0.5, 0.9, 0.5]), lottery=np.array([2, 0, 1]))
+    array([1, 2, 0])
+    """
+    ranks = np.empty(scores.size, dtype=np.int64)
+    ranks[np.lexsort((lottery, scores))] = np.arange(scores.size)
+    return ranks
+
+
 def normal_scores(n_items: int) -> NDArray[np.float64]:
     """Quantiles of the normal law at the ranks, best first: a scale on which no score piles up at an end.
 

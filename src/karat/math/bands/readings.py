@@ -44,6 +44,20 @@ def best_f1(levels: NDArray[np.float64], precision: NDArray[np.float64]) -> floa
     return float(np.max(2 * precision * levels / (precision + levels)))
 
 
+def best_f1_interval(
+    estimate: float, replicates: NDArray[np.float64], *, best_of_law: float, confidence_level: float
+) -> tuple[float, float]:
+    """Interval for the best F1: percentiles of the replicates' best, the lower end moved down by their bias.
+
+    The largest of many noisy values exceeds the largest of their means; by how much is seen in the replicates, whose
+    law has a known best.
+    """
+    tail = (1 - confidence_level) / 2
+    low, high = (float(end) for end in np.quantile(replicates, [tail, 1 - tail]))
+    optimism = max(float(np.mean(replicates)) - best_of_law, 0.0)
+    return max(min(low - optimism, estimate), 0.0), max(high, estimate)
+
+
 def ceiling_beyond(high: float, *, last_level: float, level: float = 1.0) -> float:
     """Upper bound for the precision at ``level`` from that at a smaller recall ``last_level``.
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import rankdata
 
 from karat.math.bands.ordering import normal_scores
 from karat.math.bands.smoothing import bandwidth
@@ -68,7 +67,7 @@ def weighted_curve(
 
 def row_replicates(
     labels: NDArray[np.bool_],
-    scores: Sequence[NDArray[np.float64]],
+    ranks: Sequence[NDArray[np.int64]],
     *,
     weights: NDArray[np.float64],
     strata: NDArray[np.int64],
@@ -77,12 +76,12 @@ def row_replicates(
     n_replicates: int,
     rng: np.random.Generator,
 ) -> list[CurveValues]:
-    """Replicates of the weighted curve of each score, all scores on the same rows.
+    """Replicates of the weighted curve of each system, all systems on the same rows.
 
     Parameters
     ----------
     labels : of the rows
-    scores : one array a system, free of ties
+    ranks : one array a system, 0 for the worst score, free of ties
     weights : of the rows, inverse inclusion probabilities
     strata : 0, 1, ...: rows are resampled within their stratum
     levels : recall levels or false positive rates
@@ -96,18 +95,17 @@ def row_replicates(
     differ by more than the pseudo-items. As in the default band a row of the counted class turns, with probability
     1 / (n + 1), into a pseudo-item above or below all others, independently for each system.
     """
-    scale = normal_scores(labels.size)[::-1]
-    values = np.array([scale[rankdata(one, method="ordinal").astype(np.int64) - 1] for one in scores])
+    values = normal_scores(labels.size)[::-1][np.array(ranks)]
     factors = {side: _kernel_factor(values[:, labels == side]) for side in (True, False)}
     order = np.argsort(strata, kind="stable")
     sizes = np.bincount(strata)
     starts, size_of_row = np.repeat(np.cumsum(sizes) - sizes, sizes), np.repeat(sizes, sizes)
     pseudo = 1 / (np.count_nonzero(labels != anchor_is_positive) + 1)
-    found: list[list[CurveValues]] = [[] for _ in scores]
+    found: list[list[CurveValues]] = [[] for _ in ranks]
     for _ in range(n_replicates):
         rows = _draw_rows(order, starts, size_of_row, labels, rng)
         label = labels[rows]
-        noise = rng.standard_normal((len(scores), rows.size))
+        noise = rng.standard_normal((len(ranks), rows.size))
         moved = values[:, rows] + np.where(label, factors[True] @ noise, factors[False] @ noise)
         extreme = (rng.random(moved.shape) < pseudo) & (label != anchor_is_positive)
         moved[extreme] = np.where(rng.random(np.count_nonzero(extreme)) < 0.5, np.inf, -np.inf)
