@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -25,9 +26,18 @@ REAL = {
     "single_abtbuy_allpairs_chartfidf": 5_800,
 }
 STRICT_FACTOR = (1.08**2 - 1) / (1.08**2 + 1)  # half-width over middle when high / low = 1.08 squared
+N_SINGLE_RUNS = 8
+SINGLE_RANK = [  # rank, rate, relative tolerance
+    (rank, rate, relative)
+    for rank in (1000, 10_000, 100_000)
+    for rate in (0.2, 0.5, 0.8, 0.95, 1.0)
+    for relative in (0.05, 0.1, 0.2)
+]
 SYNTHETIC = {  # name: accuracy of the judge, settings, ceiling
-    "knowledge base, relative": (None, {"relative": STRICT_FACTOR, "absolute": 0.0}, 3_500),
-    "knowledge base, relative, judge right 90%": (0.9, {"relative": STRICT_FACTOR, "absolute": 0.0}, 2_300),
+    "knowledge base, within 8%": (None, {"relative": 0.08, "absolute": 0.0}, 3_500),
+    "knowledge base, high/low within 1.08 squared": (None, {"relative": STRICT_FACTOR, "absolute": 0.0}, 3_700),
+    "knowledge base, within 8%, judge right 90%": (0.9, {"relative": 0.08, "absolute": 0.0}, 2_300),
+    "knowledge base, 1.08 squared, judge right 90%": (0.9, {"relative": STRICT_FACTOR, "absolute": 0.0}, 2_300),
 }
 
 
@@ -90,6 +100,20 @@ def test_synthetic_knowledge_base_needs_few_labels(name):
     assert covered >= 0.85
 
 
+def single_rank_ratios(rank, rate, relative):
+    """Labels for one rank over the count of PAULA's eq. (2), ln(2/delta) / (2 eps^2 p^2), or over the rank if less."""
+    labels = np.random.default_rng(SEED).random(rank) < rate
+    settings = Settings(relative=relative, absolute=0.0, from_rank=rank, top=rank)
+    fixed = math.log(2 / 0.05) / (2 * relative**2 * rate**2)
+    counts = [simulate_pass(labels, settings, seed=run).n_labels for run in range(N_SINGLE_RUNS)]
+    return np.array(counts) / min(fixed, rank)
+
+
+@pytest.mark.parametrize(("rank", "rate", "relative"), SINGLE_RANK)
+def test_a_single_rank_needs_few_labels(rank, rate, relative):
+    assert single_rank_ratios(rank, rate, relative).mean() <= 2.5
+
+
 def main():
     print(f"{'ranking':48} {'labels':>8} {'met':>6} {'worst':>6} {'covered':>8}")  # noqa: T201
     for name in REAL:
@@ -99,6 +123,9 @@ def main():
     for name, (accuracy, wish, _) in SYNTHETIC.items():
         row = summary(synthetic_runs(accuracy, wish))
         print(f"{name:48} {row[0]:8.0f} {row[1]:6.2f} {row[2]:6.3f} {row[3]:8.2f}")  # noqa: T201
+    ratios = [single_rank_ratios(*question) for question in SINGLE_RANK]
+    worst = max(ratio.mean() for ratio in ratios), max(ratio.max() for ratio in ratios)
+    print(f"one rank, labels over eq. (2): worst mean {worst[0]:.2f}, worst run {worst[1]:.2f}")  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def plan_ahead(
     # Rates of several classes are known less well than one; a proxy that saves nothing needs no care.
     slack = goal.slack * (1.0 - _PROXY_CARE * min(1.0, 20.0 * (1.0 - position.proxy_gain)))
     ratio = goal.step_ratio * (_COARSE if want_cost else 1.0)
-    most = int(math.log(goal.last_rank / max(here, _LEAST_RANK / ratio)) / math.log(ratio)) + 4
+    most = int(max(math.log(goal.last_rank / max(here, _LEAST_RANK / ratio)) / math.log(ratio), 0.0)) + 4
     across = np.empty(most)
     ceilings = np.empty(most)
     root_variances = np.empty(most)

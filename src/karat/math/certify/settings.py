@@ -89,7 +89,7 @@ class Settings:
         if self.pilot is not None:
             _check.whole("pilot", self.pilot, least=0)
         _check.whole("pending", self.pending, least=0)
-        if self.label_errors is not None and self.label_errors.delta_spent >= self.delta:
+        if self.label_errors is not None and self.label_errors.delta_spent >= self.delta - 1e-12:
             raise _check.refuse(
                 "label_errors", "estimated with less than all of 1 - confidence_level", self.label_errors.delta_spent
             )

@@ -158,8 +158,11 @@ def next_batch(tally: Tally, course: Course, n_bought: int, wanted: int) -> Batc
             to_go = course.last_rank - start
             even = 0.25 * start / left * math.log(course.last_rank / start)
             size = max(size, min(to_go / left, even))
-        if left <= 1 and len(course.parents.ends) == 0:  # the last label speaks for all the rest
-            size = math.inf
+        if len(course.parents.ends) == 0:  # the last label speaks for all the rest, so that every look reaches the end
+            if left <= 1:
+                size = math.inf
+            else:
+                left -= 1
     return lay_out(
         start,
         size,
