@@ -100,6 +100,8 @@ class Study:
                 proxy=None if proxy is None else engine.classes(proxy),
             )
         else:
+            if draw.n_items != engine.n_items:
+                raise _check.refuse("draw", f"one of {engine.n_items:,} items, as the resource has", draw.n_items)
             column = (draw.resource or {}).get("proxy")
             classes = None if column is None else engine.classes(column)
             self.design = catalogue.resume(draw, labels or Labels.none(), identify=engine.ids_at, proxy=classes)
@@ -150,7 +152,9 @@ class Study:
             return
         if not isinstance(answers, Mapping):
             raise _check.refuse("answers", "a mapping from id to answer, or Labels", type(answers).__name__)
-        ids = self.draw.ids or []
+        ids = self.draw.ids
+        if ids is None:
+            raise InvalidInput("The draw has no ids: tell it Labels by rank.")
         rank_of = dict(zip(map(str, ids), self.draw.ranks.tolist(), strict=True))
         pairs = []
         for id_, word in answers.items():
@@ -235,7 +239,10 @@ def write_whole(path: str | Path, *, newline: str | None = None) -> Iterator[IO[
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(target)
+        try:
+            Path(name).replace(target)
+        except OSError as error:
+            raise InvalidInput(f"{target} cannot be written: {error.strerror}.") from error
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from karat import plotting, study
+from karat import _check, plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, watch
 from karat.demo.facts import N_FACTS, Facts, make_facts
@@ -17,6 +17,7 @@ from karat.designs.certify import Certify
 from karat.designs.paula import Paula
 from karat.designs.uniform import Uniform
 from karat.draws import Labels
+from karat.errors import InvalidInput
 from karat.report.page import marks, render_report
 
 _AT_A_TIME = 20
@@ -38,7 +39,11 @@ def run(
 
         karat demo --items 50000 --folder /tmp/demo --json
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    items, seed = _check.whole("items", items, least=1), _check.whole("seed", seed)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be made: {error.strerror}.") from error
     facts = make_facts(items, seed=seed)
     resource = folder / "facts.csv"
     _write_facts(resource, facts)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from karat import plotting
+from karat import _check, plotting
 from karat.cli.options import AsJson, Choice, with_method
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.designs.certify import Certify
@@ -56,7 +56,7 @@ def run(
     found = method.plan(items, rates=_read_rates(rates, items)) if isinstance(method, Certify) else method.plan(items)
     planned = {"method": choice.name, "items": items, **found}
     if cost_per_label is not None:
-        planned["cost"] = planned["labels"] * cost_per_label
+        planned["cost"] = planned["labels"] * _check.number("cost_per_label", cost_per_label, least=0)
     if as_json:
         print_json(planned)
         return

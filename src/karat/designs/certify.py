@@ -9,7 +9,7 @@ import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import require_asked, unanswered_note
+from karat.designs.base import require_asked, require_same_method, unanswered_note
 from karat.draws import UNSURE, Draw, Labels
 from karat.math.certify.cells import Cells
 from karat.math.certify.forecast import NextLabels, budgets_buy, labels_needed, next_labels
@@ -195,6 +195,7 @@ class Certify:
     def resume(
         self, draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None
     ) -> CertifyDesign:
+        require_same_method(self, draw)
         require_asked(draw, labels)
         cells = Cells.joined([_cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
         again = _drawn_again(cells) if self._label_errors() is not None else np.zeros(0, np.int64)

@@ -46,7 +46,7 @@ class Stratified:
 
     def __post_init__(self) -> None:
         self.grid(1)
-        _check.number("precision", self.precision, above=0, most=1)
+        _check.number("precision", self.precision, least=1e-6, most=1)
         _check.fraction("confidence_level", self.confidence_level)
 
     def grid(self, n_items: int) -> Grid:

@@ -45,8 +45,8 @@ class Uniform:
     labels: int | None = None
 
     def __post_init__(self) -> None:
-        _check.number("alpha", self.alpha, above=0)
-        _check.number("precision", self.precision, above=0, most=1)
+        _check.number("alpha", self.alpha, least=1e-6, most=1e6)
+        _check.number("precision", self.precision, least=1e-6, most=1)
         _check.fraction("confidence_level", self.confidence_level)
         if self.labels is not None:
             _check.whole("labels", self.labels, least=2)
