@@ -61,7 +61,7 @@ def fit_dawid_skene(
     votes: Votes,
     *,
     gold: ArrayLike | dict[Any, int] | None = None,
-    prior_votes: float = 1.0,
+    prior_votes: float = 4.0,
     most_steps: int = 1000,
     tolerance: float = 1e-9,
 ) -> DawidSkene:
@@ -73,8 +73,9 @@ def fit_dawid_skene(
         Known truths, which stay fixed: a mapping from item to 1 or 0, or one value for each of ``votes.items`` with -1
         where the truth is unknown.
     prior_votes
-        Weight of a mild prior, in votes for each truth of each annotator: two thirds of them right, one third wrong.
-        With 0 it is the plain maximum likelihood of the paper, which trusts annotators with few votes too much.
+        Weight of a mild prior, in votes for each truth of each annotator, three quarters of them right. With 0 it is
+        the plain maximum likelihood of the paper, which trusts annotators with few votes far too much: on simulated
+        crowds with about ten votes an annotator it is right less often than the majority.
     most_steps, tolerance
         Stop when a step gains less than ``tolerance`` per vote in the logarithm of the posterior density.
 
@@ -97,7 +98,7 @@ def fit_dawid_skene(
     truth = votes.truth_of(gold) if gold is not None else np.full(votes.n_items, UNSURE, dtype=np.int8)
     known = truth != UNSURE
     table = votes.incidence()
-    per_truth = np.array([[2.0, 1.0, 0.0], [1.0, 2.0, 0.0]]) / 3.0
+    per_truth = np.array([[0.75, 0.25, 0.0], [0.25, 0.75, 0.0]])
     prior = prior_votes * np.tile(per_truth, (votes.n_annotators, 1, 1))
     positive = majority(votes).probability.copy()
     positive[known] = truth[known]

@@ -125,7 +125,7 @@ class Votes:
         return _as_answers("truth", values)
 
     def incidence(self) -> sparse.csr_array:
-        """Return the sparse table of items by (annotator, answer), three columns an annotator, with a 1 for each vote."""
+        """Return a sparse table, items by (annotator, answer), three columns an annotator, with a 1 for each vote."""
         columns = 3 * self.annotator + self.answer % 3
         shape = (self.n_items, 3 * self.n_annotators)
         return sparse.csr_array((np.ones(len(self)), (self.item, columns)), shape=shape)
