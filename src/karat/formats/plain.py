@@ -172,9 +172,9 @@ def _places(header: list[str], chosen: Mapping[str, str], where: str, annotator:
             places[name] = found[0]
     for name in ("id", "annotator", "label"):
         if name not in places and not (name == "annotator" and annotator is not None):
-            wanted = chosen.get(name, name)
+            missing = chosen.get(name, name)
             hint = " (or give 'annotator')" if name == "annotator" else ""
-            raise InvalidData(f"{where} has no column '{wanted}'{hint}; it has {', '.join(map(repr, header[:40]))}.")
+            raise InvalidData(f"{where} has no column '{missing}'{hint}; it has {', '.join(map(repr, header[:40]))}.")
     return places
 
 

@@ -75,7 +75,7 @@ def import_answers(
         verdict = row.value.get("answer")
         if verdict is None:
             return
-        if verdict not in _VERDICTS:
+        if not isinstance(verdict, str) or verdict not in _VERDICTS:
             raise row.fail("answer", "accept, reject or ignore", verdict)
         value: int | None = _VERDICTS[verdict]
         if "options" in row.value:

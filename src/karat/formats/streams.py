@@ -12,7 +12,7 @@ from karat.errors import InvalidData, InvalidInput
 
 PathOrStream = str | Path | IO[str] | IO[bytes]
 
-MOST_CHARACTERS = 8 * 2**20
+MOST_CHARACTERS = 2 * 2**20
 """The longest line or record that is read."""
 _CHUNK = 1 << 16
 

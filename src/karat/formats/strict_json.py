@@ -154,7 +154,8 @@ class _ArrayReader:
                 if held > MOST_CHARACTERS:
                     text = f"expected records of at most {MOST_CHARACTERS:,} characters, or {error.msg.lower()}"
                     raise InvalidData(f"{self._name}, line {self.line}: {text}.") from None
-                if not self._read_on(held):  # twice as much, so that a long record is decoded a few times only
+                # Twice as much, so that a long record is decoded a few times only, but never far beyond the bound.
+                if not self._read_on(min(held, MOST_CHARACTERS + 1 - held)):
                     line = self._lines + self._buffer.count("\n", 0, error.pos)
                     raise InvalidData(f"{self._name}, line {line}: expected a JSON object; {error.msg}.") from None
             except (ValueError, RecursionError) as error:
