@@ -12,7 +12,7 @@ import pytest
 from karat.math.agreement.chance import fleiss_kappa, krippendorff_alpha
 from karat.math.agreement.consensus import majority
 from karat.math.agreement.dawid_skene import fit_dawid_skene
-from karat.math.agreement.disputes import find_disputes
+from karat.math.agreement.disputes import find_disputes, votes_wanted
 from karat.math.agreement.pairs import pairwise_agreement
 from karat.math.agreement.votes import Votes
 from karat.math.binomial import clopper_pearson
@@ -148,6 +148,24 @@ def test_real_raters(raters):
     disputes = find_disputes(votes)
     counts = votes.counts()
     assert set(disputes) == set(np.flatnonzero((counts[:, 0] > 0) & (counts[:, 1] > 0)))
+
+
+def test_real_raters_are_asked_only_where_needed(raters):
+    """The labels of five votes for 3.6 votes an item, as the page says."""
+    votes, _ = raters
+    five = np.flatnonzero(votes.counts().sum(axis=1) == 5)
+    answers = np.random.default_rng(1).permuted(votes.answer[np.isin(votes.item, five)].reshape(-1, 5), axis=1)
+    given = np.zeros(len(five), dtype=int)
+    while True:
+        seen = np.arange(5) < given[:, None]
+        item, place = np.nonzero(seen)
+        asked = Votes.from_arrays(item=item, annotator=place, answer=answers[seen], items=np.arange(len(five)))
+        more = votes_wanted(asked, n_votes=5)
+        if not more.any():
+            break
+        given += more
+    assert np.array_equal(majority(asked).label, (answers.sum(axis=1) >= 3).astype(int))
+    assert np.mean(given) == pytest.approx(3.59, abs=0.02)
 
 
 def slow_alpha(votes: Votes) -> float:

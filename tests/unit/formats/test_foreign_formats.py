@@ -46,7 +46,7 @@ def test_label_studio_export_as_it_comes():
                 "result": [choice("yes")],
             },
             {"completed_by": {"id": 4, "email": "ann@example.org"}, "result": [choice("unsure")]},
-            {"completed_by": 11, "was_cancelled": True, "result": []},
+            {"completed_by": 11, "was_cancelled": True, "result": [choice("no")]},
             {"completed_by": 12, "result": []},
         )
     )
