@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from xml.etree import ElementTree as ET
 
+import numpy as np
 import pytest
 
 from karat.errors import InvalidData, InvalidInput
@@ -154,6 +155,17 @@ def test_prodigy_wants_to_know_who():
     with pytest.raises(InvalidData, match="line 1, field '_annotator_id'"):
         prodigy.import_answers(io.StringIO(line))
     assert prodigy.import_answers(io.StringIO(line), annotator="me")[0].annotator == "me"
+
+
+def test_prodigy_timestamps_are_exact_to_the_microsecond():
+    rng = np.random.default_rng(0)
+    moments = [
+        datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=int(n)) for n in rng.integers(0, 7 * 10**15, 500)
+    ]
+    answers = [Answer(item="a", annotator=str(n), value=1, time=time) for n, time in enumerate(moments)]
+    stream = io.StringIO()
+    prodigy.export_tasks([], stream, answers=answers)
+    assert [answer.time for answer in prodigy.import_answers(io.StringIO(stream.getvalue()))] == moments
 
 
 # --- Mechanical Turk
