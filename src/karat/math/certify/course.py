@@ -37,7 +37,7 @@ class _Care(NamedTuple):
     highest_bet: float
 
 
-_TARGET_CARE = _Care(early=0.95, jumps=1.6, pseudo_labels=0.6, pilot_pseudo_labels=0.5, lowest_bet=1.0, highest_bet=1.5)
+_TARGET_CARE = _Care(early=0.95, jumps=1.9, pseudo_labels=0.6, pilot_pseudo_labels=0.5, lowest_bet=1.0, highest_bet=1.5)
 _BUDGET_CARE = _Care(early=1.0, jumps=0.0, pseudo_labels=0.5, pilot_pseudo_labels=0.15, lowest_bet=0.7, highest_bet=1.5)
 
 NO_PARENTS = Parents(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
