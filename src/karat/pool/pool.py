@@ -40,7 +40,8 @@ class Pool:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> scratch = tempfile.TemporaryDirectory()
+    >>> folder = pathlib.Path(scratch.name)
     >>> _ = (folder / "a.csv").write_text("id,score\n" + "".join(f"x{k},{k}\n" for k in range(60)))
     >>> _ = (folder / "b.csv").write_text("id,score\n" + "".join(f"x{k},{k}\n" for k in range(30, 90)))
     >>> pool = Pool.create(folder / "pool", seed=1)
@@ -49,6 +50,7 @@ class Pool:
     ...     _ = pool.tell({name: int(name[1:]) % 3 > 0 for name in asked})
     >>> [row.system for row in pool.scores().rows]
     ['a', 'b']
+    >>> scratch.cleanup()
     """
 
     def __init__(self, folder: str | Path) -> None:
