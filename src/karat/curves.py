@@ -224,7 +224,9 @@ class Curve:
         return at.astype(np.int64)
 
     def _rank(self, rank: int) -> int:
-        return _check.whole("rank", rank, least=1, most=self.n_items)
+        if np.ndim(rank) != 0:
+            raise _check.refuse("rank", f"a whole number from 1 to {self.n_items:,}", rank)
+        return int(self._ranks([rank])[0])
 
     def _shares(self, name: str, values: ArrayLike) -> Floats:
         at = np.atleast_1d(np.asarray(values, dtype=np.float64))

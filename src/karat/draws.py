@@ -210,9 +210,9 @@ def _whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
     array = np.asarray(values).ravel()
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
-    if array.dtype.kind == "f" and np.all(array == np.floor(array)):
+    if array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < 2**53)):
         array = array.astype(np.int64)
-    if array.dtype.kind not in "biu":
+    if array.dtype.kind not in "biu" or (array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max):
         raise _check.refuse(name, "whole numbers", f"values of type {array.dtype}")
     return array.astype(np.int64)
 

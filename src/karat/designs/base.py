@@ -185,10 +185,10 @@ def require_same_method(method: Any, draw: Draw) -> None:
     """Raise if a draw was made by another method, or with other parameters, than the one that takes it up."""
     if draw.method != method.name:
         raise _check.refuse("draw", f"one of {method.name}", f"one of {draw.method}")
-    for name, value in json.loads(json.dumps(asdict(method))).items():
-        given = json.loads(json.dumps(draw.parameters.get(name)))
-        if given != value:
-            raise _check.refuse("draw", f"made with {name} = {value!r}", given)
+    own = json.loads(json.dumps(asdict(method)))
+    for name, given in json.loads(json.dumps(dict(draw.parameters))).items():
+        if given != own.get(name):
+            raise _check.refuse("draw", f"made with {name} = {own.get(name)!r}", given)
 
 
 def require_asked(draw: Draw, labels: Labels) -> None:
