@@ -6,6 +6,7 @@ address, never for a name alone: a stranger cannot lock anybody out.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,7 +35,12 @@ LEAST_PASSWORD, MOST_PASSWORD = 10, 200
 _DAY = 86_400
 # OWASP's recommendation of 2024 for Argon2id: 19 MiB, two passes, one lane
 _HASHER = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=19_456, parallelism=1),))
-_NOBODY = _HASHER.hash(secrets.token_hex())
+
+
+@functools.cache
+def _nobody() -> str:
+    """Return the hash of a password that nobody has."""
+    return _HASHER.hash(secrets.token_hex())
 
 
 class Caller(NamedTuple):
@@ -66,8 +72,8 @@ class Access:
                     raise TooManyTries(BRAKE_SECONDS)
             user = people.find_user(connection, name=name)
         # the same work whether or not there is such a user, so that time does not tell
-        stored = user.password_hash if user is not None and user.password_hash else _NOBODY
-        right = _HASHER.verify(password[:MOST_PASSWORD], stored) and stored != _NOBODY
+        stored = user.password_hash if user is not None and user.password_hash else _nobody()
+        right = _HASHER.verify(password[:MOST_PASSWORD], stored) and stored != _nobody()
         with self._database.write() as connection:
             people.forget_failures(connection, before=since)
             if not right or user is None or user.disabled_at is not None:

@@ -52,7 +52,6 @@ class Progress:
             "spent": n_answers * campaign.price,
             "currency": campaign.currency,
             "done": design.done,
-            "still_needed": self._still_needed(project),
         }
 
     def people(self, project: Project, campaign: Campaign) -> dict[str, Any]:
@@ -86,8 +85,11 @@ class Progress:
             ],
         }
 
-    def _still_needed(self, project: Project) -> int | None:
-        """Return about how many labels are still to be bought; None where that cannot be said yet."""
+    def still_needed(self, project: Project) -> int | None:
+        """Return about how many labels are still to be bought; None where that cannot be said yet.
+
+        It may take a second, so it is asked for by itself.
+        """
         with self._database.read() as connection:
             version = answers.version(connection, project.id)
         known = self._forecasts.get(project.id)

@@ -98,6 +98,15 @@ class Studies:
             live.refresh(self._database)
             return live.require()
 
+    def resource_of(self, project: Project) -> Mapping[str, Any] | None:
+        """Return what the draw says about its resource; that never changes."""
+        live = self._of(project)
+        if live.resource is None:
+            with live.lock:
+                live.refresh(self._database)
+                live.resource = live.require().draw.resource or {}
+        return live.resource
+
     def _of(self, project: Project) -> _Live:
         with self._lock:
             return self._live.setdefault(project.id, _Live(project.id))
@@ -108,6 +117,7 @@ class _Live:
 
     def __init__(self, project_id: int) -> None:
         self.lock = threading.RLock()
+        self.resource: Mapping[str, Any] | None = None
         self._project_id = project_id
         self._design: Design | None = None
         self._engine: Engine | None = None

@@ -149,7 +149,7 @@ def test_a_withdrawn_answer_of_the_pilot_counts_as_unsure(house, ranking, crowd,
     with house.database.read() as connection:
         rows = projects.labels_by_rank(connection, project.id)
     labels = labels_for_design(rows)
-    assert np.sum(labels.values == -1) == 8
+    assert labels.n_sure == len(labels) - 8
     fresh = Installation(database_url, clock=clock)
     assert fresh.studies.curve(project).to_dict()["points"] == house.studies.curve(project).to_dict()["points"]
     fresh.close()
@@ -174,10 +174,10 @@ def test_the_curve_needs_no_resource_but_more_items_do(house, ranking, crowd, da
 def test_the_forecast_is_near_what_is_bought(house, ranking, crowd):
     project, campaign = begin(house, ranking)
     (user,) = crowd(project, 1)
-    assert house.progress.summary(project, campaign)["still_needed"] is None
+    assert house.progress.still_needed(project) is None
     n_first = work(house, project, campaign, user, ranking[1], most=60)
-    forecast = house.progress.summary(project, campaign)["still_needed"]
+    forecast = house.progress.still_needed(project)
     really = work(house, project, campaign, user, ranking[1])
     assert n_first == 60
     assert abs(forecast - really) < 0.35 * really + 20
-    assert house.progress.summary(project, campaign)["still_needed"] == 0
+    assert house.progress.still_needed(project) == 0

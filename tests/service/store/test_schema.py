@@ -51,7 +51,7 @@ def test_a_database_of_a_newer_karat_is_refused(database):
 
 @pytest.mark.parametrize("table", schema.APPEND_ONLY)
 @pytest.mark.parametrize("verb", ["update", "delete"])
-def test_what_is_written_stays(database, start, house, table, verb):
+def test_what_is_written_stays(start, house, table, verb):
     project, campaign = start()
     hand = house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=1)
     house.assignment.skip(project, campaign, item_id=hand.tasks[0].item_id, request="r", user_id=house.owner().id)
@@ -81,9 +81,14 @@ def test_nobody_holds_two_slots_of_an_item(start, house):
 
 def test_a_failed_transaction_leaves_nothing(database):
     row = {"name": "a", "is_admin": False, "created_at": 0.0}
-    with pytest.raises(IntegrityError), database.write() as connection:
-        connection.execute(insert(schema.users).values(row))
-        connection.execute(insert(schema.users).values(row))
+
+    def add_twice():
+        with database.write() as connection:
+            connection.execute(insert(schema.users).values(row))
+            connection.execute(insert(schema.users).values(row))
+
+    with pytest.raises(IntegrityError):
+        add_twice()
     with database.read() as connection:
         assert connection.execute(select(schema.users)).all() == []
 
