@@ -6,10 +6,12 @@ import json
 import threading
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 CONTENT_SECURITY_POLICY = (
@@ -57,10 +59,6 @@ class Metrics:
         return "\n".join(lines) + "\n"
 
 
-class TooLarge(Exception):  # noqa: N818
-    """A body went past the limit while it was read."""
-
-
 class Guards:
     """The outermost layer."""
 
@@ -76,25 +74,26 @@ class Guards:
         began, status = time.perf_counter(), 500
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
+        body = _Body(receive, self.most_body)
+
         async def send_with_headers(message: Message) -> None:
             nonlocal status
+            if body.too_large:
+                return  # what the application makes of half a body is of no interest
             if message["type"] == "http.response.start":
                 status = message["status"]
-                extra = HEADERS if scope["path"].startswith("/assets/") else {**HEADERS, "cache-control": "no-store"}
-                present = {name.lower() for name, _ in message["headers"]}
-                added = [(name.encode(), value.encode()) for name, value in extra.items()]
-                message["headers"] = [*message["headers"], *(pair for pair in added if pair[0] not in present)]
+                message["headers"] = _with_ours(scope["path"], message["headers"])
             await send(message)
 
         try:
             refusal = self._refuse(scope, headers)
+            if refusal is None:
+                await self.app(scope, body.receive, send_with_headers)
+            if body.too_large:
+                refusal = 413, f"A request may have {self.most_body:,} bytes at most."
             if refusal is not None:
-                await _answer(send_with_headers, *refusal)
-                return
-            try:
-                await self.app(scope, self._limited(receive), send_with_headers)
-            except TooLarge:
-                await _answer(send_with_headers, 413, f"A request may have {self.most_body:,} bytes at most.")
+                status = refusal[0]
+                await _answer(send, scope["path"], *refusal)
         finally:
             self.metrics.count(scope["method"], status, time.perf_counter() - began)
 
@@ -111,22 +110,33 @@ class Guards:
             return 403, "Requests from other sites are refused."
         return None
 
-    def _limited(self, receive: Receive) -> Receive:
-        seen = 0
 
-        async def limited() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self.most_body:
-                raise TooLarge
-            return message
+class _Body:
+    """Reads a request's body up to a limit; past it the body seems to end."""
 
-        return limited
+    def __init__(self, receive: Receive, most: int) -> None:
+        self._receive = receive
+        self._left = most
+        self.too_large = False
+
+    async def receive(self) -> Message:
+        message = await self._receive()
+        self._left -= len(message.get("body", b""))
+        if self._left < 0:
+            self.too_large = True
+            return {"type": "http.request", "body": b"", "more_body": False}
+        return message
 
 
-async def _answer(send: Any, status: int, detail: str) -> None:
+def _with_ours(path: str, headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    given = list(headers)
+    present = {name.lower() for name, _ in given}
+    wanted = HEADERS if path.startswith("/assets/") else {**HEADERS, "cache-control": "no-store"}
+    return given + [(name.encode(), value.encode()) for name, value in wanted.items() if name.encode() not in present]
+
+
+async def _answer(send: Send, path: str, status: int, detail: str) -> None:
     body = json.dumps({"detail": detail}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.start", "status": status, "headers": _with_ours(path, headers)})
     await send({"type": "http.response.body", "body": body})

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 
-from karat.report.page import render_report
+from karat.report.page import marks, render_report
 from karat.web import shapes
 from karat.web.deps import InProject, Visit
 
@@ -32,7 +32,9 @@ def read_forecast(visit: Watch) -> shapes.Forecast:
 def read_curve(visit: Watch) -> dict[str, Any]:
     """Return the curve with its bounds, as `karat curve --json` prints it, and the answer in one sentence."""
     curve = visit.house.studies.curve(visit.project)
-    return {**curve.to_dict(), "headline": curve.headline()}
+    at = [{"rank": rank, "precision": curve.at(rank).to_dict(), "yield": curve.gain_at(rank).to_dict()}
+          for rank in marks(curve.n_items)]  # fmt: skip
+    return {**curve.to_dict(), "headline": curve.headline(), "at": at}
 
 
 @router.get("/people")

@@ -16,8 +16,12 @@ router = APIRouter(prefix="/api", tags=["sessions"])
 
 
 @router.get("/session")
-def who_am_i(caller: Annotated[Caller, Depends(SignedIn())]) -> shapes.Me:
-    return _me(caller)
+def who_am_i(caller: Annotated[Caller | None, Depends(Anyone())]) -> shapes.Me | None:
+    """Return who you are; null if nobody is signed in."""
+    if caller is None:
+        return None
+    user = caller.user
+    return shapes.Me(name=user.name, is_admin=user.is_admin, has_password=user.password_hash is not None)
 
 
 @router.post("/session", status_code=204, dependencies=[Depends(Anyone())])
@@ -93,11 +97,6 @@ def _sessions(request: Request, caller: Caller) -> list[shapes.Session]:
         shapes.Session(id=id_, created_at=created, expires_at=expires, client=client, current=id_ == mine)
         for id_, created, expires, client in rows
     ]
-
-
-def _me(caller: Caller) -> shapes.Me:
-    user = caller.user
-    return shapes.Me(name=user.name, is_admin=user.is_admin, has_password=user.password_hash is not None)
 
 
 def _with_cookie(request: Request, secret: str) -> Response:
