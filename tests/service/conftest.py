@@ -22,11 +22,6 @@ import karat
 from karat.service.campaign import Campaign
 from karat.service.installation import Installation
 
-CHROMIUM_ARGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-
 
 def missing(part: str, reason: str) -> NoReturn:
     required = os.environ.get("KARAT_REQUIRE", "").split(",")

@@ -13,7 +13,7 @@ from karat.web.app import create_app
 from karat.web.deps import COOKIE
 from karat.web.settings import Settings
 
-PASSWORD = "correct horse battery"
+PASSWORD = "correct horse battery"  # noqa: S105
 
 
 def test_every_response_carries_the_policy(client_of):
@@ -81,7 +81,7 @@ def test_a_new_password_ends_other_sessions(client_of, house):
     assert other.get("/api/session").json() is None
 
 
-def test_somebody_shut_out_is_out(client_of, house, cast):
+def test_somebody_shut_out_is_out(client_of, cast):
     _, _, users = cast
     client, admin = client_of(users["annotator"]), client_of(users["admin"])
     assert client.get("/api/session").json()["name"] == "annotator1"
@@ -163,7 +163,7 @@ def test_other_sites_cannot_act(client_of, house, headers):
 # --- the whole way
 
 
-def test_invite_join_label_watch_export(client_of, house, cast, tmp_path):
+def test_invite_join_label_watch_export(client_of, cast, tmp_path):
     project, _, users = cast
     base = f"/api/projects/{project.slug}"
     owner = client_of(users["owner"])
@@ -232,8 +232,8 @@ def test_what_would_give_the_answer_away_is_hidden(house, client_of, tmp_path):
     assert [cell["name"] for cell in hand["tasks"][0]["fields"]] == ["text"]
 
 
-def test_cutoff_in_words(client_of, cast, house):
-    project, campaign, users = cast
+def test_cutoff_in_words(client_of, cast):
+    project, _, users = cast
     said = client_of(users["viewer"]).get(f"/api/projects/{project.slug}/cutoff", params={"precision": 0.9}).json()
     assert said["rank"] is None
     assert "so far" in said["sentence"]
@@ -241,7 +241,7 @@ def test_cutoff_in_words(client_of, cast, house):
 
 
 def test_cells_that_a_spreadsheet_would_run_are_defused(house, start, client_of):
-    project, campaign = start()
+    project, _ = start()
     owner = client_of(house.owner())
     base = f"/api/projects/{project.slug}"
     task = owner.post(f"{base}/next", json={}).json()["tasks"][0]
