@@ -42,7 +42,8 @@ export class Queue {
   }
 
   /** Send all that waits; return the next items, or null where nothing was sent. */
-  send(want: number): Promise<Hand | null> {
+  async send(want: number): Promise<Hand | null> {
+    if (this.sending !== null) await this.sending.catch(() => null);
     this.sending ??= this.sendNow(want).finally(() => { this.sending = null; });
     return this.sending;
   }

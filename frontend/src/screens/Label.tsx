@@ -1,7 +1,7 @@
 // The labelling screen: one key answers, saves and advances.
 
 import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { get, newRequest, post, Refusal, type Hand, type Option, type PastAnswer, type Project, type Task } from "../api";
 import { Guidelines } from "../parts/Guidelines";
 import { Item, show } from "../parts/Item";
@@ -27,7 +27,11 @@ export function Label({ slug, user }: { slug: string; user: string }) {
   const noteBox = useRef<HTMLTextAreaElement>(null);
 
   const base = `/projects/${slug}`;
-  const current = review.value ?? tasks.value[0] ?? null;
+  // Read when a key comes, never remembered: the key belongs to the item that is on the screen by then.
+  const currentNow = () => review.value ?? tasks.value[0] ?? null;
+  const current = currentNow();
+  const painted = useRef<number | null>(null);
+  useLayoutEffect(() => { painted.current = current?.item ?? null; });
 
   const accept = (next: Hand | null, first?: number) => {
     if (next === null) return;
@@ -66,7 +70,8 @@ export function Label({ slug, user }: { slug: string; user: string }) {
   useEffect(() => { began.current = Date.now(); note.value = review.value?.note ?? ""; noting.value = note.value !== ""; }, [current?.item]);
 
   const answer = (option: Option) => {
-    if (current === null) return;
+    const current = currentNow();
+    if (current === null || current.item !== painted.current) return; // nobody answers what they have not seen
     const seconds = Math.min((Date.now() - began.current) / 1000, 600);
     const task: Task = { item: current.item, fields: current.fields, score: null, rank: null, votes: null };
     queue.add({ task, answer: { item: current.item, value: option.value, request: newRequest(), note: note.value.trim() || null, seconds } });
@@ -94,6 +99,7 @@ export function Label({ slug, user }: { slug: string; user: string }) {
   const skip = async () => {
     const task = tasks.value[0];
     if (task === undefined || review.value !== null) { review.value = null; return; }
+    if (task.item !== painted.current) return;
     try {
       await queue.send(AHEAD);
       const next = await post<Hand>(`${base}/skip`, { item: task.item, request: newRequest() });
@@ -128,7 +134,7 @@ export function Label({ slug, user }: { slug: string; user: string }) {
     };
     addEventListener("keydown", listen);
     return () => removeEventListener("keydown", listen);
-  });
+  }, [slug]); // all it reads are signals
 
   if (project.value === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
   const { options, question, template, title, guidelines } = project.value;
