@@ -61,7 +61,7 @@ class Assignment:
         if project.state != "open":
             return Hand([], project.state == "closed", None)
         tasks = self._claim(project, campaign, user_id, n)
-        if len(tasks) < n and self._studies.replenish(project, campaign):
+        if not tasks and self._studies.replenish(project, campaign):
             tasks = self._claim(project, campaign, user_id, n)
         if tasks:
             return Hand(tasks, finished=False, retry_after=None)
@@ -76,10 +76,14 @@ class Assignment:
         return Hand([], finished=done or left > 0, retry_after=None if done or left > 0 else 15.0)
 
     def _claim(self, project: Project, campaign: Campaign, user_id: int, n: int) -> list[Task]:
+        now = self._clock()
+        until = now + 60 * campaign.lease_minutes
+        with self._database.read() as connection:
+            mine = desk.held(connection, project.id, user_id)
+        if len(mine) >= n and all(task.leased_until > (now + until) / 2 for task in mine):
+            return mine[:n]  # nothing to write
         with self._database.write() as connection:
             desk.lock_person(connection, project.id, user_id)
-            now = self._clock()
-            until = now + 60 * campaign.lease_minutes
             desk.renew(connection, project.id, user_id, until=until)
             missing = n - len(desk.held(connection, project.id, user_id))
             for _ in range(missing):

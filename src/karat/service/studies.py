@@ -61,7 +61,7 @@ class Studies:
         live = self._of(project)
         with live.lock:
             with self._database.read() as connection:
-                untouched = desk.count_untouched(connection, project.id)
+                untouched = desk.count_untouched(connection, project.id, most=campaign.ahead)
             if untouched > campaign.ahead // 2:
                 return 0
             live.refresh(self._database)

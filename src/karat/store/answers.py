@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, delete, exists, func, insert, select
+from sqlalchemy import and_, bindparam, delete, exists, func, insert, select
 
 from karat.store.schema import adjudications, items, ledger, skips, users, votes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sqlalchemy import Column, Select
     from sqlalchemy.engine import Connection
 
 
@@ -60,24 +61,33 @@ def find_request(connection: Connection, user_id: int, request: str) -> Event | 
 
 def last_to_undo(connection: Connection, project_id: int, user_id: int) -> Event | None:
     """Return the latest answer or skip of a person that is not undone yet."""
-    return _latest(connection, ledger.c.project_id == project_id, ledger.c.user_id == user_id)
+    row = connection.execute(_LAST_IN_PROJECT, {"place": project_id, "by": user_id}).one_or_none()
+    return None if row is None else Event(*row)
 
 
 def standing(connection: Connection, item_id: int, user_id: int) -> Event | None:
     """Return what a person's answers about an item come to: the latest answer or skip that is not undone."""
-    return _latest(connection, ledger.c.item_id == item_id, ledger.c.user_id == user_id)
+    row = connection.execute(_LAST_ON_ITEM, {"place": item_id, "by": user_id}).one_or_none()
+    return None if row is None else Event(*row)
 
 
-def _latest(connection: Connection, *whose: Any) -> Event | None:
+def _latest(place: Column[Any]) -> Select[Any]:
+    """Return the query for a person's latest answer or skip somewhere; built once, for it is asked all day."""
     undo = ledger.alias()
-    query = (
+    return (
         select(ledger)
-        .where(*whose, ledger.c.kind.in_(("answer", "skip")), ~exists().where(undo.c.undoes == ledger.c.id))
+        .where(
+            place == bindparam("place"),
+            ledger.c.user_id == bindparam("by"),
+            ledger.c.kind.in_(("answer", "skip")),
+            ~exists().where(undo.c.undoes == ledger.c.id),
+        )
         .order_by(ledger.c.id.desc())
         .limit(1)
     )
-    row = connection.execute(query).one_or_none()
-    return None if row is None else Event(*row)
+
+
+_LAST_IN_PROJECT, _LAST_ON_ITEM = _latest(ledger.c.project_id), _latest(ledger.c.item_id)
 
 
 def history(connection: Connection, project_id: int, user_id: int, *, most: int) -> list[Any]:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, exists, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
 
 from karat.store.schema import handouts, items, members, skips, slots
 
 if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Select
     from sqlalchemy.engine import Connection
 
 
@@ -58,27 +59,37 @@ def claim(connection: Connection, project_id: int, user_id: int, *, now: float, 
 
     A slot whose lease ran out is as free as an open one, and older, so it comes first.
     """
-    other = slots.alias()
-    fresh = (
-        slots.c.project_id == project_id,
-        ~exists().where(other.c.item_id == slots.c.item_id, other.c.user_id == user_id),
-        ~exists().where(skips.c.item_id == slots.c.item_id, skips.c.user_id == user_id),
-    )
-    ran_out = and_(slots.c.state == "leased", slots.c.leased_until < now)
-    for free in (ran_out, slots.c.state == "open"):
-        query = (
-            select(slots.c.id, slots.c.item_id)
-            .where(free, *fresh)
-            .order_by(slots.c.turn, slots.c.number)
-            .limit(1)
-            .with_for_update(skip_locked=True, of=slots)
-        )
-        found = connection.execute(query).one_or_none()
+    given = {"of_project": project_id, "for_user": user_id, "at": now}
+    for query in _FREE:
+        found = connection.execute(query, given).one_or_none()
         if found is not None:
             lease(connection, found.id, user_id, until=until)
             _remember(connection, found.item_id, user_id, now=now)
             return int(found.item_id)
     return None
+
+
+def _first_free(free: ColumnElement[bool]) -> Select[int, int]:
+    """Return the query for the first free slot that a person may have; it is built once, for it is asked all day."""
+    other = slots.alias()
+    return (
+        select(slots.c.id, slots.c.item_id)
+        .where(
+            free,
+            slots.c.project_id == bindparam("of_project"),
+            ~exists().where(other.c.item_id == slots.c.item_id, other.c.user_id == bindparam("for_user")),
+            ~exists().where(skips.c.item_id == slots.c.item_id, skips.c.user_id == bindparam("for_user")),
+        )
+        .order_by(slots.c.turn, slots.c.number)
+        .limit(1)
+        .with_for_update(skip_locked=True, of=slots)
+    )
+
+
+_FREE = (
+    _first_free(and_(slots.c.state == "leased", slots.c.leased_until < bindparam("at"))),
+    _first_free(slots.c.state == "open"),
+)
 
 
 def lease(connection: Connection, slot_id: int, user_id: int, *, until: float) -> None:
@@ -142,15 +153,14 @@ def count_free(connection: Connection, project_id: int, *, now: float) -> int:
     return int(connection.scalar(select(func.count()).where(slots.c.project_id == project_id, free)) or 0)
 
 
-def count_untouched(connection: Connection, project_id: int) -> int:
-    """Return how many items nobody holds or has answered yet."""
-    touched = slots.alias()
-    query = select(func.count(items.c.id)).where(
-        items.c.project_id == project_id,
-        items.c.label.is_(None),
-        ~exists().where(touched.c.item_id == items.c.id, touched.c.state != "open"),
-    )
-    return int(connection.scalar(query) or 0)
+def count_untouched(connection: Connection, project_id: int, *, most: int) -> int:
+    """Return how many items nobody has begun yet, counting no further than ``most``.
+
+    An item's first slot is handed out first, so it is open as long as nobody holds the item or has answered it.
+    """
+    mine = (slots.c.project_id == project_id, slots.c.state == "open", slots.c.number == 1)
+    some = select(slots.c.id).where(*mine).limit(most).subquery()
+    return int(connection.scalar(select(func.count()).select_from(some)) or 0)
 
 
 def next_expiry(connection: Connection, project_id: int) -> float | None:

@@ -31,10 +31,8 @@ def next_tasks(body: shapes.NextTasks, visit: Label) -> shapes.Hand:
 def take_answers(body: shapes.Answers, visit: Label, later: BackgroundTasks) -> shapes.Taken:
     """Record answers; what is acknowledged is on disk. A request sent twice counts once."""
     taken = [_take(visit, answer) for answer in body.answers]
-    if body.want:
-        return shapes.Taken(answers=taken, hand=_hand(visit, body.want))
-    later.add_task(visit.house.studies.replenish, visit.project, visit.campaign)
-    return shapes.Taken(answers=taken, hand=None)
+    later.add_task(visit.house.studies.replenish, visit.project, visit.campaign)  # nobody waits for the design
+    return shapes.Taken(answers=taken, hand=_hand(visit, body.want) if body.want else None)
 
 
 @router.post("/skip")
