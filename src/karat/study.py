@@ -67,6 +67,25 @@ def open_resource(
     return MemoryEngine(table, score=score, id=id, seed=seed, higher_is_better=higher_is_better)
 
 
+def reopen_resource(draw: Draw, *, source: Any = None) -> Engine:
+    """Rank the resource of a draw again, found where the draw says or in ``source``; it must not have changed."""
+    where = draw.resource
+    if where is None:
+        raise InvalidInput("The draw names no resource: take it up with 'karat.curve_from' or give it a resource.")
+    engine = open_resource(
+        where["source"] if source is None else source,
+        score=where["score"],
+        id=where["id"],
+        seed=draw.seed,
+        higher_is_better=where["higher_is_better"],
+    )
+    now, then = engine.describe()["fingerprint"], where["fingerprint"]
+    changed = [f"{name} was {then[name]} and is {now[name]}" for name in then if then[name] != now.get(name)]
+    if changed:
+        raise InvalidData(f"The resource has changed since the draw was made: {'; '.join(changed)}.")
+    return engine
+
+
 class Study:
     """One evaluation: a ranked resource and a design that says which of its items to judge.
 
@@ -109,20 +128,7 @@ class Study:
     @classmethod
     def resume(cls, draw: Draw, labels: Labels, *, source: Any = None) -> Study:
         """Take a study up again from its two documents; the resource is found where the draw says, or in ``source``."""
-        where = draw.resource
-        if where is None:
-            raise InvalidInput("The draw names no resource: take it up with 'karat.curve_from' or give it a resource.")
-        engine = open_resource(
-            where["source"] if source is None else source,
-            score=where["score"],
-            id=where["id"],
-            seed=draw.seed,
-            higher_is_better=where["higher_is_better"],
-        )
-        now, then = engine.describe()["fingerprint"], where["fingerprint"]
-        changed = [f"{name} was {then[name]} and is {now[name]}" for name in then if then[name] != now.get(name)]
-        if changed:
-            raise InvalidData(f"The resource has changed since the draw was made: {'; '.join(changed)}.")
+        engine = reopen_resource(draw, source=source)
         return cls(engine, draw=draw, labels=labels)
 
     @property
@@ -216,12 +222,12 @@ def write_items(path: str | Path, items: Items, *, seed: int = 0, show_scores: b
         writer.writerow(["id", *shown, *kept, "label"])
         for place in np.random.default_rng(seed).permutation(len(items.ids)):
             scores = [int(items.ranks[place]), float(items.scores[place])] if show_scores else []
-            payload = [_harmless(items.payload[place][name]) for name in kept]
+            payload = [harmless(items.payload[place][name]) for name in kept]
             writer.writerow([items.ids[place], *scores, *payload, ""])
     return dropped
 
 
-def _harmless(value: Any) -> Any:
+def harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 

@@ -24,6 +24,9 @@ ProxyColumn = Annotated[
     str | None, typer.Option("--proxy", help="certify: a column with a cheap guess (a judge model's vote or chance).")
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Makes every random choice repeatable.")]
+Db = Annotated[
+    str | None, typer.Option("--db", help="The service's database: a path, or a URL of PostgreSQL. [default: karat.db]")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
