@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from karat.designs.uniform import Uniform
     from karat.draws import Draw, Labels
     from karat.errors import InvalidData, InvalidInput, KaratError, MissingExtra
-    from karat.exact import ExactCurve, exact
+    from karat.exact_curve import ExactCurve, exact
     from karat.pool.leaderboard import Difference, Leaderboard
     from karat.pool.pool import Pool
     from karat.results import Assumption, Interval
-    from karat.simulate import Simulation, simulate
+    from karat.simulation import Simulation, simulate
     from karat.study import Study, curve_from, load_draw, save_draw
-    from karat.study import open_resource as open
+    from karat.study import open_resource as open  # noqa: A004
 
 _HOMES = {
     "karat.bands.compare": ("compare_curves",),
@@ -53,7 +53,7 @@ _HOMES = {
         "KaratError",
         "MissingExtra",
     ),
-    "karat.exact": (
+    "karat.exact_curve": (
         "ExactCurve",
         "exact",
     ),
@@ -66,7 +66,7 @@ _HOMES = {
         "Assumption",
         "Interval",
     ),
-    "karat.simulate": (
+    "karat.simulation": (
         "Simulation",
         "simulate",
     ),

@@ -15,7 +15,6 @@ import numpy as np
 
 from karat import _check
 from karat.designs import catalogue
-from karat.designs.certify import Certify
 from karat.draws import Draw, Labels
 from karat.engines.memory import MemoryEngine
 from karat.errors import InvalidData, InvalidInput
@@ -111,7 +110,7 @@ class Study:
     ) -> None:
         self.engine = engine
         if draw is None:
-            self.design = (method or Certify()).begin(
+            self.design = (method or catalogue.make_method("certify")).begin(
                 engine.n_items,
                 seed=engine.seed,
                 resource={**engine.describe(), "proxy": proxy},

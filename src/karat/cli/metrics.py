@@ -12,7 +12,7 @@ from karat import plotting
 from karat.cli.options import AsJson, LowerIsBetter, Score
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.errors import InvalidData
-from karat.exact import exact
+from karat.exact_curve import exact
 from karat.formats.tables import FileTable
 from karat.results import show
 

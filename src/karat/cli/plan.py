@@ -10,11 +10,9 @@ import typer
 from karat import _check, plotting
 from karat.cli.options import AsJson, Choice, with_method
 from karat.cli.output import print_json, print_table, print_text, say
-from karat.designs.certify import Certify
-from karat.designs.paula import Paula
-from karat.designs.stratified import Stratified
-from karat.designs.uniform import Uniform
+from karat.designs.catalogue import make_method
 from karat.errors import InvalidInput
+from karat.math.geometric import make_grid
 from karat.results import show
 
 _COMPARED = ("certify", "paula", "stratified", "uniform")
@@ -50,10 +48,11 @@ def run(
     if compare:
         _compare(items, choice.given, plot, as_json=as_json)
         return
-    method = choice.make()
-    if rates is not None and not isinstance(method, Certify):
+    method: Any = choice.make()
+    is_certify = choice.name == "certify"
+    if rates is not None and not is_certify:
         raise InvalidInput("'--rates' goes with '--method certify'.")
-    found = method.plan(items, rates=_read_rates(rates, items)) if isinstance(method, Certify) else method.plan(items)
+    found = method.plan(items, rates=_read_rates(rates, items)) if is_certify else method.plan(items)
     planned = {"method": choice.name, "items": items, **found}
     if cost_per_label is not None:
         planned["cost"] = planned["labels"] * _check.number("cost_per_label", cost_per_label, least=0)
@@ -61,7 +60,7 @@ def run(
         print_json(planned)
         return
     print_text(f"{choice.name} needs {planned['labels']:,} labels for {items:,} items.")
-    if isinstance(method, Certify):
+    if is_certify:
         _explain_certify(planned)
         return
     rows = [(name, show(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value))
@@ -105,11 +104,12 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
     rows: list[dict[str, Any]] = []
     for epsilon in _EPSILONS:
         shared = {"epsilon": epsilon} | ({} if window is None else {"window": window})
-        paula = Paula(**shared).plan(items)
-        stratified = Stratified(precision=planned_precision, confidence_level=level, **shared).plan(items)
-        factor = Paula(**shared).grid(items).factor
-        uniform = Uniform(alpha=factor - 1, precision=planned_precision, confidence_level=level).plan(items)
-        certify = Certify(target="relative", relative=factor - 1, confidence_level=level)
+        sampling = {"precision": planned_precision, "confidence_level": level}
+        paula = make_method("paula", **shared).plan(items)
+        stratified = make_method("stratified", **shared, **sampling).plan(items)
+        factor = make_grid(items, **shared).factor  # type: ignore[arg-type]
+        uniform = make_method("uniform", alpha=factor - 1, **sampling).plan(items)
+        certify: Any = make_method("certify", target="relative", relative=factor - 1, confidence_level=level)
         rates = {1: planned_precision, items: planned_precision}
         rows.append({"epsilon": epsilon, "factor": factor,
                      "certify": certify.plan(items, rates=rates, budgets=())["labels"], "paula": paula["labels"],

@@ -6,6 +6,7 @@ from typing import Annotated, NamedTuple
 
 from fastapi import Path, Request
 
+from karat import _check
 from karat.service.access import SCOPES, Caller
 from karat.service.campaign import Campaign
 from karat.service.installation import Installation
@@ -63,8 +64,7 @@ class SignedIn:
     """Open to everybody who is signed in, with a key of the given scope; a session opens all of them."""
 
     def __init__(self, scope: str = "read", *, session_only: bool = False) -> None:
-        assert scope in SCOPES  # noqa: S101
-        self.scope = scope
+        self.scope = _check.one_of("scope", scope, SCOPES)
         self.session_only = session_only
 
     def __call__(self, request: Request) -> Caller:
