@@ -107,7 +107,7 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         sampling = {"precision": planned_precision, "confidence_level": level}
         paula = make_method("paula", **shared).plan(items)
         stratified = make_method("stratified", **shared, **sampling).plan(items)
-        factor = make_grid(items, **shared).factor  # type: ignore[arg-type]
+        factor = make_grid(items, **shared).factor
         uniform = make_method("uniform", alpha=factor - 1, **sampling).plan(items)
         certify: Any = make_method("certify", target="relative", relative=factor - 1, confidence_level=level)
         rates = {1: planned_precision, items: planned_precision}

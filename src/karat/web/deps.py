@@ -92,7 +92,7 @@ class InProject:
     """Open to members of the project who have an ability; to others the project does not exist."""
 
     def __init__(self, ability: str, scope: str = "read") -> None:
-        assert ability in ABILITIES  # noqa: S101
+        _check.one_of("ability", ability, ABILITIES)
         self.ability = ability
         self.scope = scope
         self._signed_in = SignedIn(scope)
