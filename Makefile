@@ -18,7 +18,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 INSTALL = $(UV) pip install --quiet --constraint constraints.txt
 RUN := .venv/bin/python
 
-.PHONY: help demo test test-long lint bench docs constraints clean
+.PHONY: help demo test test-long lint bench reference docs constraints clean
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -55,6 +55,9 @@ lint: .venv/.dev ## format, lint and types
 
 bench: .venv/.test ## ratios against named peers, one table
 	@$(RUN) -m benchmarks
+
+reference: .venv/.demo ## write docs/reference from the code
+	@$(RUN) tools/make_reference.py
 
 docs: .venv/.dev ## build the documentation into site/
 	@$(RUN) -m mkdocs build --strict

@@ -4,12 +4,14 @@ Precision, recall, PR, ROC and AP of a huge scored resource, with bounds that ho
 """
 
 from karat.curves import Curve
+from karat.designs.certify import Certify
 from karat.designs.paula import Paula
 from karat.designs.point import Point
 from karat.designs.stratified import Stratified
 from karat.designs.uniform import Uniform
 from karat.draws import Draw, Labels
 from karat.errors import InvalidData, InvalidInput, KaratError, MissingExtra
+from karat.exact import ExactCurve, exact
 from karat.results import Assumption, Interval
 from karat.simulate import Simulation, simulate
 from karat.study import Study, curve_from, load_draw, save_draw
@@ -17,8 +19,10 @@ from karat.study import open_resource as open  # noqa: A004
 
 __all__ = [
     "Assumption",
+    "Certify",
     "Curve",
     "Draw",
+    "ExactCurve",
     "Interval",
     "InvalidData",
     "InvalidInput",
@@ -32,6 +36,7 @@ __all__ = [
     "Study",
     "Uniform",
     "curve_from",
+    "exact",
     "load_draw",
     "open",
     "save_draw",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from karat import _check
-from karat.math import areas, derive
-from karat.math.path import Floats, Ranks, bounds_at, make_consistent, thin
-from karat.results import Assumption, Guarantee, Interval, freeze, html_block, make_frame, show
+from karat import _check, showing
+from karat.math import areas, derive, regions
+from karat.math.path import Floats, Ranks, bounds_at, make_consistent
+from karat.results import Assumption, Guarantee, Interval, freeze, html_block, make_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +45,8 @@ class Curve:
     notes: tuple[str, ...] = ()
     claimed_factor: float | None = None
     """Within which factor of the truth the method promises to be, if it does."""
+    worst_over_target: float | None = None
+    """Largest half-width over the half-width asked for, where the method was given a target; at most 1: met."""
     steps: Mapping[str, Floats] = field(default_factory=dict)
     """The paper's step curves by name: precision at each knot, held until the next."""
     simultaneous: bool = True
@@ -127,6 +129,22 @@ class Curve:
         interval = self._derived("lift", rank, derive.lift)
         return replace(interval, high=self.n_items / rank) if self.crossed else interval
 
+    # --- as bands: each holds at all abscissae at once, on the same event as the bounds
+
+    def precision_at_recall(self, recall: ArrayLike) -> tuple[Floats, Floats]:
+        """Return low and high of the PR curve at levels of recall inside the list."""
+        at = self._shares("recall", recall)
+        if self.crossed:
+            return np.zeros_like(at), np.ones_like(at)
+        return regions.precision_at_recall(self.ranks, self.yield_low, self.yield_high, recall=at)
+
+    def recall_at_false_positive_rate(self, rate: ArrayLike) -> tuple[Floats, Floats]:
+        """Return low and high of the ROC curve at levels of the false positive rate."""
+        at = self._shares("rate", rate)
+        if self.crossed:
+            return np.zeros_like(at), np.ones_like(at)
+        return regions.recall_at_false_positive_rate(self.ranks, self.yield_low, self.yield_high, rate=at)
+
     # --- of the whole list
 
     def total_positives(self) -> Interval:
@@ -165,32 +183,13 @@ class Curve:
         """Draw the curve: "precision", "precision-yield", "pr", "roc" or "hits", with the truth if it is known."""
         from karat import plotting  # noqa: PLC0415
 
-        return plotting.draw_curve(self.points(2000), kind, ax=ax, truth=truth, title=self.headline())
+        title = self.headline() if ax is None else ""
+        band = showing.band(self, _check.one_of("kind", kind, plotting.KINDS))
+        return plotting.draw_curve(self.points(2000), kind, band=band, ax=ax, truth=truth, title=title)
 
     def points(self, most: int = 500) -> dict[str, NDArray[Any]]:
         """Return the curve at a spread of ranks: precision, yield, recall and false positive rate with bounds."""
-        keep = self.ranks[thin(self.ranks, most=most)]
-        between = np.unique(np.geomspace(1, self.n_items, most // 2).astype(np.int64))
-        ranks = np.unique(np.r_[keep, between])
-        ranks = ranks[ranks > 0]
-        estimate, low, high = self.yields(ranks)
-        table: dict[str, NDArray[Any]] = {"rank": ranks}
-        total = max(float(self.yield_estimate[-1]), 1e-12)
-        negatives = max(self.n_items - total, 1e-12)
-        known = self._known(ranks)
-        recall, rate = derive.recall(known), derive.false_positive_rate(known)
-        rows: list[tuple[str, Floats, Floats, Floats]] = [
-            ("precision", estimate / ranks, low / ranks, high / ranks),
-            ("yield", estimate, low, high),
-            ("recall", np.clip(estimate / total, 0, 1), recall.low, recall.high),
-            ("false_positive_rate", np.clip((ranks - estimate) / negatives, 0, 1), rate.low, rate.high),
-        ]
-        for name, *columns in rows:
-            for suffix, values in zip(("", "_low", "_high"), columns, strict=True):
-                table[name + suffix] = values
-        for name in self.steps:
-            table[f"step_{name}"] = self.step(name, ranks)
-        return table
+        return showing.tabulate(self, most)
 
     def to_frame(self) -> Any:
         """Return the points as a pandas, Polars or PyArrow table."""
@@ -198,20 +197,7 @@ class Curve:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready values."""
-        return {
-            "method": self.method,
-            "n_items": self.n_items,
-            "n_labels": self.n_labels,
-            "confidence_level": self.confidence_level,
-            "guarantee": self.guarantee,
-            "simultaneous": self.simultaneous,
-            "claimed_factor": self.claimed_factor,
-            "crossed": self.crossed,
-            "assumptions": [assumption.to_dict() for assumption in self.assumptions],
-            "notes": list(self.notes),
-            "summary": {item.name: item.to_dict() for item in self.summary()},
-            "points": {name: values.tolist() for name, values in self.points().items()},
-        }
+        return showing.document(self)
 
     def summary(self) -> list[Interval]:
         """Return the numbers of the whole list."""
@@ -219,27 +205,10 @@ class Curve:
 
     def headline(self) -> str:
         """Say the answer in one sentence."""
-        whole = self.at(self.n_items)
-        if self.crossed:
-            return (
-                f"About {whole.estimate:.1%} of {self.n_items:,} items are right, but nothing is certified: the bounds "
-                f"of {self.method} cross ({self.n_labels:,} labels)."
-            )
-        how = "exactly" if self.guarantee == "exact" else f"at {self.confidence_level:.0%} confidence"
-        if self.guarantee == "deterministic under assumptions":
-            how = "if its assumptions hold"
-        return (
-            f"Of {self.n_items:,} items, between {whole.low:.1%} and {whole.high:.1%} are right "
-            f"({how}; {self.method}, {self.n_labels:,} labels)."
-        )
+        return showing.headline(self)
 
     def __str__(self) -> str:
-        marks = sorted({min(10**k, self.n_items) for k in range(2, 12) if 10 ** (k - 1) < self.n_items})
-        spread = "   ".join(f"top {rank:,}: {show(i.estimate)} [{show(i.low)}, {show(i.high)}]"
-                            for rank in marks for i in [self.at(rank)])  # fmt: skip
-        doubts = " ".join(assumption.finding for assumption in self.contradicted)
-        basis = f"{self.guarantee}; the labels contradict it: {doubts}" if doubts else f"{self.guarantee}."
-        return f"{self.headline()}\nPrecision: {spread}\nGuarantee: {basis}"
+        return showing.text(self)
 
     def _repr_html_(self) -> str:
         return html_block(str(self))
@@ -251,6 +220,12 @@ class Curve:
         if at.dtype.kind not in "iu" or at.size == 0 or at.min() < 1 or at.max() > self.n_items:
             raise _check.refuse("rank", f"a whole number from 1 to {self.n_items:,}", ranks)
         return at.astype(np.int64)
+
+    def _shares(self, name: str, values: ArrayLike) -> Floats:
+        at = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        if not np.all((at >= 0) & (at <= 1)):
+            raise _check.refuse(name, "between 0 and 1", values)
+        return at
 
     def _positives(self, positives: Positives) -> tuple[float, float] | None:
         if positives is None:
@@ -264,7 +239,8 @@ class Curve:
             )
         return float(least), float(most)
 
-    def _known(self, ranks: Ranks, positives: tuple[float, float] | None = None) -> AtRank:
+    def known_at(self, ranks: Ranks, positives: tuple[float, float] | None = None) -> AtRank:
+        """Return what the bounds say at some ranks, as the functions of `karat.math.derive` take it."""
         high = self.yield_high if positives is None else np.minimum(self.yield_high, positives[1])
         low_at, high_at = bounds_at(self.ranks, self.yield_low, high, at=ranks)
         return derive.AtRank(ranks, low_at, high_at, float(self.yield_low[-1]), float(high[-1]), self.n_items)
@@ -296,7 +272,7 @@ class Curve:
         estimate = float(plugged.low[0] + plugged.high[0]) / 2
         if self.crossed:
             return self._vacuous(full_name, estimate)
-        bounds = metric(self._known(ranks, positives))
+        bounds = metric(self.known_at(ranks, positives))
         low, high = float(bounds.low[0]), float(bounds.high[0])
         return self._interval(full_name, min(max(estimate, low), high), low, high)
 

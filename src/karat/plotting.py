@@ -42,18 +42,19 @@ def draw_curve(
     points: Columns,
     kind: str = "precision",
     *,
+    band: tuple[NDArray[Any], NDArray[Any], NDArray[Any]] | None = None,
     ax: Axes | None = None,
     truth: NDArray[Any] | None = None,
     title: str = "",
     name: str = "estimate",
     colour: str = GOLD,
 ) -> Axes:
-    """Draw an estimated curve with its bounds and, if given, the truth (labels in rank order)."""
+    """Draw an estimated curve with its bounds (or a band over its own abscissae) and the truth (labels by rank)."""
     x, y, x_label, y_label = KINDS[_check.one_of("kind", kind, KINDS)]
     axes = ax if ax is not None else new_axes()
-    horizontal = points[x]  # the bounds of a rank stand over its estimated abscissa
-    axes.fill_between(horizontal, points[f"{y}_low"], points[f"{y}_high"], color=colour, alpha=0.22, linewidth=0,
-                      label=f"{name}: certain range")  # fmt: skip
+    horizontal = points[x]
+    across, low, high = (horizontal, points[f"{y}_low"], points[f"{y}_high"]) if band is None else band
+    axes.fill_between(across, low, high, color=colour, alpha=0.22, linewidth=0, label=f"{name}: certain range")
     axes.plot(horizontal, points[y], color=colour, linewidth=1.4, label=name)
     for step, step_colour in (("step_lower", BLUE), ("step_upper", RED), ("step_estimate", BLUE)):
         if kind == "precision" and step in points:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat import _check
-from karat.draws import Labels
 from karat.engines.memory import order_items
 
 if TYPE_CHECKING:
@@ -44,6 +43,10 @@ class Simulation:
     """Worst error of the estimated precision from rank ``judged_from`` on: median over replications."""
     error_p95: float
     judged_from: int
+    target_met: float | None
+    """Share of replications that came out as tight as the method was asked to be, if it was asked."""
+    worst_over_target: float | None
+    """Largest half-width over the one asked for: median over replications."""
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -68,6 +71,7 @@ def simulate(
     replications: int = 20,
     seed: int = 0,
     judged_from: int = 1000,
+    proxy: NDArray[np.uint8] | None = None,
     watch: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> Simulation:
     """Run a method many times on a resource whose labels are all known; higher scores rank first.
@@ -84,12 +88,15 @@ def simulate(
     n_items = len(scores)
     first = min(judged_from, n_items)
     ranks, numbers = np.arange(1, n_items + 1), np.arange(1, n_items + 1)
-    bought, covered, factors, errors = [], [], [], []
+    bought, covered, factors, errors, shares = [], [], [], [], []
     curve: Curve | None = None
     for replication in watch(range(replications)):
         own_seed = int(np.random.SeedSequence([seed, replication]).generate_state(1)[0])
-        ranked = labels[order_items(scores, numbers, seed=own_seed)]
-        curve, n_labels = _run(method, ranked, own_seed)
+        order = order_items(scores, numbers, seed=own_seed)
+        ranked = labels[order]
+        curve, n_labels = method.replay(ranked, seed=own_seed, proxy=None if proxy is None else proxy[order])
+        if curve.worst_over_target is not None:
+            shares.append(curve.worst_over_target)
         truth = np.cumsum(ranked, dtype=np.int64)
         estimate, low, high = curve.yields(ranks)
         bought.append(n_labels)
@@ -112,14 +119,9 @@ def simulate(
         error_median=float(np.median(errors)),
         error_p95=float(np.quantile(errors, 0.95)),
         judged_from=first,
+        target_met=float(np.mean(np.array(shares) <= 1)) if shares else None,
+        worst_over_target=_finite(float(np.median(shares))) if shares else None,
     )
-
-
-def _run(method: Method, ranked: NDArray[np.int8], seed: int) -> tuple[Curve, int]:
-    design = method.begin(len(ranked), seed=seed)
-    while len(asked := design.ask()):
-        design.tell(Labels.from_pairs(asked, ranked[asked - 1]))
-    return design.curve(), len(design.labels)
 
 
 def _worst_factor(curve: Curve, truth: NDArray[np.int64], low: Floats, high: Floats) -> float:

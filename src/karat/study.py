@@ -15,6 +15,7 @@ import numpy as np
 
 from karat import _check
 from karat.designs import catalogue
+from karat.designs.certify import Certify
 from karat.draws import Draw, Labels
 from karat.engines.memory import MemoryEngine
 from karat.errors import InvalidData, InvalidInput
@@ -81,15 +82,46 @@ class Study:
     """
 
     def __init__(
-        self, engine: Engine, method: Method, *, draw: Draw | None = None, labels: Labels | None = None
+        self,
+        engine: Engine,
+        method: Method | None = None,
+        *,
+        proxy: str | None = None,
+        draw: Draw | None = None,
+        labels: Labels | None = None,
     ) -> None:
         self.engine = engine
         if draw is None:
-            self.design = method.begin(
-                engine.n_items, seed=engine.seed, resource=engine.describe(), identify=engine.ids_at
+            self.design = (method or Certify()).begin(
+                engine.n_items,
+                seed=engine.seed,
+                resource={**engine.describe(), "proxy": proxy},
+                identify=engine.ids_at,
+                proxy=None if proxy is None else engine.classes(proxy),
             )
         else:
-            self.design = method.resume(draw, labels or Labels.none(), identify=engine.ids_at)
+            column = (draw.resource or {}).get("proxy")
+            classes = None if column is None else engine.classes(column)
+            self.design = catalogue.resume(draw, labels or Labels.none(), identify=engine.ids_at, proxy=classes)
+
+    @classmethod
+    def resume(cls, draw: Draw, labels: Labels, *, source: Any = None) -> Study:
+        """Take a study up again from its two documents; the resource is found where the draw says, or in ``source``."""
+        where = draw.resource
+        if where is None:
+            raise InvalidInput("The draw names no resource: take it up with 'karat.curve_from' or give it a resource.")
+        engine = open_resource(
+            where["source"] if source is None else source,
+            score=where["score"],
+            id=where["id"],
+            seed=draw.seed,
+            higher_is_better=where["higher_is_better"],
+        )
+        now, then = engine.describe()["fingerprint"], where["fingerprint"]
+        changed = [f"{name} was {then[name]} and is {now[name]}" for name in then if then[name] != now.get(name)]
+        if changed:
+            raise InvalidData(f"The resource has changed since the draw was made: {'; '.join(changed)}.")
+        return cls(engine, draw=draw, labels=labels)
 
     @property
     def draw(self) -> Draw:

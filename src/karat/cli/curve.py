@@ -35,8 +35,8 @@ def run(
 
     Missing and unsure labels count 0 in the lower and 1 in the upper bound.
 
-    Examples
-    --------
+    Examples:
+
         karat curve draw.json to_label.csv
 
         karat curve draw.json to_label.csv --at 1000 --at 50000 --html report.html --plot curve.png

@@ -11,12 +11,15 @@ import typer
 
 from karat import plotting, study
 from karat.cli.options import AsJson
-from karat.cli.output import print_json, print_table, print_text
+from karat.cli.output import print_json, print_table, print_text, watch
 from karat.demo.facts import N_FACTS, Facts, make_facts
+from karat.designs.certify import Certify
 from karat.designs.paula import Paula
 from karat.designs.uniform import Uniform
 from karat.draws import Labels
 from karat.report.page import marks, render_report
+
+_AT_A_TIME = 20
 
 
 def run(
@@ -29,8 +32,8 @@ def run(
 ) -> None:
     """Generate a knowledge base, buy a few labels, bound its precision curve, and compare with the truth.
 
-    Examples
-    --------
+    Examples:
+
         karat demo
 
         karat demo --items 50000 --folder /tmp/demo --json
@@ -43,19 +46,19 @@ def run(
     truth_of = dict(zip(facts.id, facts.label.tolist(), strict=True))
     truth = np.array([truth_of[str(id_)] for id_ in engine.ids_at(np.arange(1, items + 1))], dtype=np.int8)
     curves = {}
-    for method in (Paula(), Uniform()):
+    for method in watch("buying labels")((Certify(), Paula(), Uniform())):
         work = study.Study(engine, method)
-        ranks = work.design.ask()
-        work.tell(Labels.from_pairs(ranks, truth[ranks - 1]))
+        while len(ranks := work.design.ask(_AT_A_TIME)):
+            work.tell(Labels.from_pairs(ranks, truth[ranks - 1]))
         curves[method.name] = work.curve()
         work.save(folder / f"{method.name}.json")
-    draw = study.load_draw(folder / "paula.json")
+    draw = study.load_draw(folder / "certify.json")
     report, picture = folder / "report.html", folder / "curve.png"
-    main = curves["paula"]
+    main = curves["certify"]
     with study.write_whole(report) as stream:
         stream.write(
             render_report(main, title="How good is the demo knowledge base?", draw=draw, truth=truth,
-                          others={"uniform": curves["uniform"]}, commands=[f"karat demo --items {items} --seed {seed}"])
+                          others={name: curves[name] for name in ("paula", "uniform")}, commands=[f"karat demo --items {items} --seed {seed}"])
         )  # fmt: skip
     plotting.save(
         plotting.draw_bounds(

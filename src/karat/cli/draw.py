@@ -8,69 +8,37 @@ from typing import Annotated
 import typer
 
 from karat import study
-from karat.cli import options
-from karat.cli.options import (
-    Alpha,
-    AsJson,
-    Confidence,
-    Epsilon,
-    IdColumn,
-    LabelCount,
-    LowerIsBetter,
-    MethodName,
-    Precision,
-    Rank,
-    Score,
-    Seed,
-    StableAfter,
-    Window,
-)
+from karat.cli.options import AsJson, Choice, IdColumn, LowerIsBetter, ProxyColumn, Score, Seed, with_method
 from karat.cli.output import print_json, print_text, say
 
 
+@with_method
 def run(
+    choice: Choice,
     source: Annotated[list[str], typer.Argument(help="CSV, TSV, JSONL or Parquet files, or a glob.")],
     score: Score,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the draw.")],
     id: IdColumn = None,
-    method: MethodName = options.DEFAULT_METHOD,
     seed: Seed = 0,
     items_out: Annotated[
         Path | None, typer.Option("--items-out", help="Write the items as CSV with an empty column 'label'.")
     ] = None,
     show_scores: Annotated[bool, typer.Option("--show-scores", help="Put rank and score into that CSV.")] = False,
     lower_is_better: LowerIsBetter = False,
-    epsilon: Epsilon = None,
-    window: Window = None,
-    stable_after: StableAfter = None,
-    alpha: Alpha = None,
-    precision: Precision = None,
-    confidence: Confidence = None,
-    labels: LabelCount = None,
-    rank: Rank = None,
+    proxy: ProxyColumn = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose the items to judge and write them down.
 
-    Examples
-    --------
+    Examples:
+
         karat draw facts.parquet --score confidence --id fact -o draw.json --items-out to_label.csv
 
         karat draw 'parts/*.csv' --score score --method uniform --labels 2000 --seed 7 -o draw.json
     """
-    chosen = options.make_method(
-        method,
-        epsilon=epsilon,
-        window=window,
-        stable_after=stable_after,
-        alpha=alpha,
-        precision=precision,
-        confidence_level=confidence,
-        labels=labels,
-        rank=rank,
-    )
+    method = choice.make()
     engine = study.open_resource(source, score=score, id=id, seed=seed, higher_is_better=not lower_is_better)
-    work = study.Study(engine, chosen)
+    work = study.Study(engine, method, proxy=proxy)
     items = work.ask()
     if items_out is not None:
         dropped = study.write_items(items_out, items, seed=seed, show_scores=show_scores)
@@ -78,9 +46,11 @@ def run(
             say(f"left out of {items_out}: the resource's own column {', '.join(map(repr, dropped))}")
     work.save(output)
     if as_json:
-        print_json({"n_items": engine.n_items, "labels": len(items.ids), "method": method, "draw": str(output)})
+        print_json({"n_items": engine.n_items, "labels": len(items.ids), "method": method.name, "draw": str(output)})
         return
-    print_text(f"{len(items.ids):,} of {engine.n_items:,} items to label ({method}); draw in {output}.")
+    print_text(f"{len(items.ids):,} of {engine.n_items:,} items to label now ({method.name}); draw in {output}.")
     if items_out is not None:
         print_text(f"Fill the column 'label' of {items_out} (1 or 0; yes, no, unsure), then:")
         print_text(f"  karat curve {output} {items_out}")
+    if not work.done and method.name == "certify":
+        print_text(f"These are the first ones. When they are labelled, ask for more: karat next {output} LABELS -n 200")

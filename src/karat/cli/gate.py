@@ -24,8 +24,8 @@ def run(
 ) -> int:
     """Exit with 0 if the target is certainly met, 2 if not, 1 if that could not be found out.
 
-    Examples
-    --------
+    Examples:
+
         karat gate draw.json labels.csv --precision 0.9 --rank 10000
 
         karat gate draw.json labels.csv --recall 0.5 --rank 50000

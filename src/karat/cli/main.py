@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 import karat
-from karat.cli import curve, demo, draw, gate, metrics, plan, simulate
+from karat.cli import curve, demo, draw, gate, metrics, next, plan, simulate  # noqa: A004
 from karat.cli.output import complain
 from karat.errors import KaratError
 
@@ -20,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for command in (plan, draw, curve, gate, metrics, simulate, demo):
+for command in (plan, draw, next, curve, gate, metrics, simulate, demo):
     app.command(command.__name__.rsplit(".", 1)[-1])(command.run)
 
 

@@ -47,8 +47,8 @@ def run(
 ) -> None:
     """Compute the exact metrics of a fully labelled ranking.
 
-    Examples
-    --------
+    Examples:
+
         karat metrics results.parquet --score score --label label --at 100 --at 1000
 
         karat metrics results.csv --score score --label label --plot roc.svg --kind roc --json

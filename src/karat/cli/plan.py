@@ -8,9 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from karat import plotting
-from karat.cli import options
-from karat.cli.options import Alpha, AsJson, Confidence, Epsilon, LabelCount, MethodName, Precision, Rank, StableAfter
-from karat.cli.options import Window as WindowOption
+from karat.cli.options import AsJson, Choice, with_method
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.designs.paula import Paula
 from karat.designs.stratified import Stratified
@@ -21,17 +19,10 @@ from karat.results import show
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
 
 
+@with_method
 def run(
+    choice: Choice,
     items: Annotated[int, typer.Option("--items", help="How many items the list has.")],
-    method: MethodName = options.DEFAULT_METHOD,
-    epsilon: Epsilon = None,
-    window: WindowOption = None,
-    stable_after: StableAfter = None,
-    alpha: Alpha = None,
-    precision: Precision = None,
-    confidence: Confidence = None,
-    labels: LabelCount = None,
-    rank: Rank = None,
     cost_per_label: Annotated[float | None, typer.Option(help="Adds what the labels cost.")] = None,
     compare: Annotated[bool, typer.Option("--compare", help="All methods at several guarantees.")] = False,
     plot: Annotated[Path | None, typer.Option(help="With --compare: write the picture (PNG, SVG, PDF).")] = None,
@@ -39,8 +30,8 @@ def run(
 ) -> None:
     """Say how many labels a method needs.
 
-    Examples
-    --------
+    Examples:
+
         karat plan --items 217077 --method paula --epsilon 0.03
 
         karat plan --items 217077 --method uniform --alpha 0.08 --precision 0.7
@@ -50,48 +41,32 @@ def run(
     if plot is not None and not compare:
         raise InvalidInput("'--plot' goes with '--compare'.")
     if compare:
-        _compare(items, window, precision, confidence, plot, as_json=as_json)
+        _compare(items, choice.given, plot, as_json=as_json)
         return
-    chosen = options.make_method(
-        method,
-        epsilon=epsilon,
-        window=window,
-        stable_after=stable_after,
-        alpha=alpha,
-        precision=precision,
-        confidence_level=confidence,
-        labels=labels,
-        rank=rank,
-    )
-    planned = {"method": method, "items": items, **chosen.plan(items)}
+    planned = {"method": choice.name, "items": items, **choice.make().plan(items)}
     if cost_per_label is not None:
         planned["cost"] = planned["labels"] * cost_per_label
     if as_json:
         print_json(planned)
         return
-    print_text(f"{method} needs {planned['labels']:,} labels for {items:,} items.")
+    print_text(f"{choice.name} needs {planned['labels']:,} labels for {items:,} items.")
     rows = [(name, show(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value))
             for name, value in planned.items() if name not in {"method", "items", "labels"}]  # fmt: skip
     print_table(["", ""], rows)
 
 
-def _compare(
-    items: int,
-    window: int | None,
-    precision: float | None,
-    confidence: float | None,
-    plot: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    planned_precision = 0.5 if precision is None else precision
-    level = 0.95 if confidence is None else confidence
+def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: bool) -> None:
+    stray = set(given) - {"window", "precision", "confidence_level"}
+    if stray:
+        raise InvalidInput(f"'--compare' takes --window, --precision and --confidence; got {', '.join(sorted(stray))}.")
+    window = given.get("window")
+    planned_precision, level = given.get("precision", 0.5), given.get("confidence_level", 0.95)
     rows: list[dict[str, Any]] = []
     for epsilon in _EPSILONS:
         shared = {"epsilon": epsilon} | ({} if window is None else {"window": window})
-        paula = Paula(**shared).plan(items)  # type: ignore[arg-type]
-        stratified = Stratified(precision=planned_precision, confidence_level=level, **shared).plan(items)  # type: ignore[arg-type]
-        factor = Paula(**shared).grid(items).factor  # type: ignore[arg-type]
+        paula = Paula(**shared).plan(items)
+        stratified = Stratified(precision=planned_precision, confidence_level=level, **shared).plan(items)
+        factor = Paula(**shared).grid(items).factor
         uniform = Uniform(alpha=factor - 1, precision=planned_precision, confidence_level=level).plan(items)
         rows.append({"epsilon": epsilon, "factor": factor, "paula": paula["labels"],
                      "stratified": stratified["labels"], "uniform": uniform["labels"]})  # fmt: skip

@@ -6,71 +6,44 @@ from typing import Annotated
 
 import typer
 
-from karat.cli import options
 from karat.cli.metrics import read_labelled
-from karat.cli.options import (
-    Alpha,
-    AsJson,
-    Confidence,
-    Epsilon,
-    LabelCount,
-    LowerIsBetter,
-    MethodName,
-    Precision,
-    Rank,
-    Score,
-    Seed,
-    StableAfter,
-    Window,
-)
+from karat.cli.options import AsJson, Choice, LowerIsBetter, ProxyColumn, Score, Seed, with_method
 from karat.cli.output import print_json, print_text, watch
+from karat.formats.tables import FileTable
+from karat.math.proxy import make_classes
 from karat.simulate import simulate
 
 
+@with_method
 def run(
+    choice: Choice,
     source: Annotated[list[str], typer.Argument(help="CSV, TSV, JSONL or Parquet files, or a glob.")],
     score: Score,
     label: Annotated[str, typer.Option("--label", help="The column with 1 (right) and 0 (wrong).")],
-    method: MethodName = options.DEFAULT_METHOD,
     replications: Annotated[int, typer.Option(help="How often to replay.")] = 20,
     seed: Seed = 0,
     judged_from: Annotated[int, typer.Option(help="Errors count from this rank on.")] = 1000,
     lower_is_better: LowerIsBetter = False,
-    epsilon: Epsilon = None,
-    window: Window = None,
-    stable_after: StableAfter = None,
-    alpha: Alpha = None,
-    precision: Precision = None,
-    confidence: Confidence = None,
-    labels: LabelCount = None,
-    rank: Rank = None,
+    proxy: ProxyColumn = None,
     as_json: AsJson = False,
 ) -> None:
     """Replay a fully labelled file as if its labels had to be bought.
 
-    Examples
-    --------
+    Examples:
+
         karat simulate labelled.parquet --score score --label label --method paula --replications 20 --seed 5 --json
     """
-    chosen = options.make_method(
-        method,
-        epsilon=epsilon,
-        window=window,
-        stable_after=stable_after,
-        alpha=alpha,
-        precision=precision,
-        confidence_level=confidence,
-        labels=labels,
-        rank=rank,
-    )
+    method = choice.make()
     scores, truth = read_labelled(source, score=score, label=label, lower_is_better=lower_is_better)
+    classes = None if proxy is None else make_classes(FileTable(source).numbers(proxy))
     result = simulate(
         scores,
         truth,
-        method=chosen,
+        method=method,
         replications=replications,
         seed=seed,
         judged_from=judged_from,
+        proxy=classes,
         watch=watch("replaying"),
     )
     if as_json:

@@ -13,7 +13,7 @@ from karat.draws import Draw, Labels
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from karat.curves import Curve
     from karat.draws import Id
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     Identify = Callable[[Ranks], Sequence[Id]]
     """Gives the ids of ranks, so that a draw can be joined with labels by id."""
+    Proxy = NDArray[np.uint8]
 
 
 class Design(Protocol):
@@ -62,10 +63,26 @@ class Method(Protocol):
         ...
 
     def begin(
-        self, n_items: int, *, seed: int, resource: Mapping[str, Any] | None = None, identify: Identify | None = None
-    ) -> Design: ...
+        self,
+        n_items: int,
+        *,
+        seed: int,
+        resource: Mapping[str, Any] | None = None,
+        identify: Identify | None = None,
+        proxy: Proxy | None = None,
+    ) -> Design:
+        """Start a design; a proxy is one small class an item in rank order, where the method takes one."""
+        ...
 
-    def resume(self, draw: Draw, labels: Labels, *, identify: Identify | None = None) -> Design: ...
+    def resume(
+        self, draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None
+    ) -> Design:
+        """Take a design up again from its two documents."""
+        ...
+
+    def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
+        """Run the whole design against known labels in rank order; return the curve and how many were bought."""
+        ...
 
 
 class Layout(NamedTuple):
@@ -119,8 +136,15 @@ class FixedDesign:
 
 
 def begin_fixed(
-    method: FixedMethod, n_items: int, *, seed: int, resource: Mapping[str, Any] | None, identify: Identify | None
+    method: FixedMethod,
+    n_items: int,
+    *,
+    seed: int,
+    resource: Mapping[str, Any] | None = None,
+    identify: Identify | None = None,
+    proxy: Proxy | None = None,
 ) -> FixedDesign:
+    _refuse_proxy(method, proxy)
     n_items = _check.whole("n_items", n_items, least=1)
     seed = _check.whole("seed", seed)
     layout = method.lay_out(n_items, np.random.default_rng(seed))
@@ -131,10 +155,25 @@ def begin_fixed(
     return FixedDesign(method, draw, Labels.none(), 0)
 
 
-def resume_fixed(method: FixedMethod, draw: Draw, labels: Labels) -> FixedDesign:
+def resume_fixed(method: FixedMethod, draw: Draw, labels: Labels, *, proxy: Proxy | None = None) -> FixedDesign:
+    _refuse_proxy(method, proxy)
     design = FixedDesign(method, draw, Labels.none(), draw.n_ranks)
     design.tell(labels)
     return design
+
+
+def replay_fixed(
+    method: FixedMethod, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None
+) -> tuple[Curve, int]:
+    design = begin_fixed(method, len(labels), seed=seed, proxy=proxy)
+    ranks = design.ask()
+    design.tell(Labels.from_pairs(ranks, labels[ranks - 1]))
+    return design.curve(), len(ranks)
+
+
+def _refuse_proxy(method: FixedMethod, proxy: Proxy | None) -> None:
+    if proxy is not None:
+        raise _check.refuse("proxy", f"left out: {method.name} has no use for one", "a proxy", "certify has.")
 
 
 def require_asked(draw: Draw, labels: Labels) -> None:

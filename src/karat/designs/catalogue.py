@@ -6,17 +6,18 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from karat import _check
+from karat.designs.certify import Certify
 from karat.designs.paula import Paula
 from karat.designs.point import Point
 from karat.designs.stratified import Stratified
 from karat.designs.uniform import Uniform
 
 if TYPE_CHECKING:
-    from karat.designs.base import Design, Identify, Method
+    from karat.designs.base import Design, Identify, Method, Proxy
     from karat.draws import Draw, Labels
 
-METHODS: dict[str, type[Paula | Stratified | Uniform | Point]] = {
-    method.name: method for method in (Paula, Stratified, Uniform, Point)
+METHODS: dict[str, type[Certify | Paula | Stratified | Uniform | Point]] = {
+    method.name: method for method in (Certify, Paula, Stratified, Uniform, Point)
 }
 
 
@@ -36,6 +37,6 @@ def make_method(name: str, **parameters: Any) -> Method:
     return kind(**parameters)
 
 
-def resume(draw: Draw, labels: Labels, *, identify: Identify | None = None) -> Design:
+def resume(draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None) -> Design:
     """Take up a design from its two documents."""
-    return make_method(draw.method, **draw.parameters).resume(draw, labels, identify=identify)
+    return make_method(draw.method, **draw.parameters).resume(draw, labels, identify=identify, proxy=proxy)

@@ -55,6 +55,10 @@ class Engine(Protocol):
 
     def items_at(self, ranks: Ranks) -> Items: ...
 
+    def classes(self, column: str) -> NDArray[np.uint8]:
+        """Return a proxy column as one small class an item, in rank order."""
+        ...
+
     def scores_at(self, ranks: Ranks) -> Floats: ...
 
     def ranks_of(self, scores: ArrayLike) -> Ranks:
@@ -149,22 +153,21 @@ class Fingerprint(NamedTuple):
 def require_same_resource(engine: Engine, resource: Mapping[str, Any] | None) -> None:
     """Raise, saying what changed, unless the engine ranks the resource that a draw was taken from."""
     then = (resource or {}).get("fingerprint")
-    if not then or "highest_score" not in then:
+    if not then:
         return
-    described = engine.describe()
-    now, name = described["fingerprint"], described["source"]
+    now = engine.describe()["fingerprint"]
     if now["n_items"] != then["n_items"]:
         what = f"it had {then['n_items']:,} items and has {now['n_items']:,} now"
-    elif (now["lowest_score"], now["highest_score"]) != (then["lowest_score"], then["highest_score"]):
+    elif any(now[name] != then.get(name) for name in ("lowest_score", "highest_score")):
         what = (
-            f"its scores ranged from {then['lowest_score']!r} to {then['highest_score']!r} and range from "
-            f"{now['lowest_score']!r} to {now['highest_score']!r} now"
+            f"its scores ranged from {then.get('lowest_score')} to {then.get('highest_score')} and range from "
+            f"{now['lowest_score']} to {now['highest_score']} now"
         )
-    elif now["score_checksum"] != then["score_checksum"]:
+    elif now["score_checksum"] != then.get("score_checksum"):
         what = "it has as many items in the same range, but other scores"
     else:
         return
-    raise InvalidData(f"{name} changed since the draw was taken: {what}.")
+    raise InvalidData(f"The resource has changed since the draw was made: {what}.")
 
 
 def require_ranks(ranks: Ranks, n_items: int) -> None:

@@ -27,6 +27,7 @@ class FrameTable:
     """
 
     name = "the table"
+    paths: tuple[str, ...] = ()
 
     def __init__(self, native: Any) -> None:
         try:

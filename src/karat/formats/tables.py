@@ -63,6 +63,7 @@ class FileTable:
     def __init__(self, source: Source) -> None:
         self.files = find_files(source)
         self.name = str(self.files[0]) if len(self.files) == 1 else f"{self.files[0]} and {len(self.files) - 1} more"
+        self.paths = [str(path) for path in self.files]
         self._database = duckdb.connect()
         self._attached: dict[Path, str] = {}
         self._columns = [self._read_columns(path) for path in self.files]
@@ -328,8 +329,7 @@ def _explain(path: Path, error: duckdb.Error) -> InvalidData:
                     return InvalidData(f"{path}, line {number}: expected a JSON object; {found.msg} at {found.colno}.")
     message = str(error)
     line = re.search(r"CSV Error on Line: (\d+)", message)
-    what = re.search(r"(Expected Number of Columns: \d+ Found: \d+|unterminated quote|[Vv]alue with unterminated quote)",
-                     message)  # fmt: skip
+    what = re.search(r"Expected Number of Columns: \d+ Found: \d+|[Vv]alue with unterminated quote", message)
     reason = what[0] if what else message.split("\n", maxsplit=1)[0].split(": ", 1)[-1]
     return InvalidData(f"{path}{f', line {line[1]}' if line else ''}: {reason}.")
 

@@ -186,7 +186,8 @@ def _reproduce(curve: Curve, draw: Draw | None, commands: Sequence[str]) -> str:
         settings = ", ".join(f"{name} = {value}" for name, value in draw.parameters.items() if value is not None)
         lines.append(f"Settings: {settings or 'none'}; seed {draw.seed}; seal of the draw {draw.seal[:16]}….")
         if draw.resource:
-            lines.append(f"Resource: {draw.resource.get('source')}, ranked by {draw.resource.get('score')}.")
+            files = ", ".join(draw.resource.get("source") or ["a table in memory"])
+            lines.append(f"Resource: {files}, ranked by {draw.resource.get('score')}.")
     code = f"<pre>{escape(chr(10).join(commands))}</pre>" if commands else ""
     return "".join(f'<p class="soft">{escape(line)}</p>' for line in lines) + code
 

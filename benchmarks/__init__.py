@@ -1,0 +1,1 @@
+"""Ratios against named peers: `python -m benchmarks [name ...]` prints one table each."""

@@ -1,0 +1,52 @@
+"""`karat next`: which items to judge next?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from karat import study
+from karat.cli.options import AsJson
+from karat.cli.output import print_json, print_text
+from karat.formats.answers import read_answers
+
+
+def run(
+    draw: Annotated[Path, typer.Argument(help="The draw to extend.")],
+    labels: Annotated[list[str], typer.Argument(help="Tables with 'id' (or 'rank') and 'label'.")],
+    n: Annotated[int, typer.Option("-n", help="About how many further items.")] = 200,
+    source: Annotated[str | None, typer.Option(help="Where the resource is now, if it was moved.")] = None,
+    items_out: Annotated[
+        Path | None, typer.Option("--items-out", help="Write the items as CSV with an empty column 'label'.")
+    ] = None,
+    show_scores: Annotated[bool, typer.Option("--show-scores", help="Put rank and score into that CSV.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask an adaptive draw for more items, now that some labels are in.
+
+    The draw is extended by a sealed batch; nothing in it is changed. Unsure and missing answers are never redrawn.
+
+    Examples:
+
+        karat next draw.json labels.csv -n 200 --items-out more.csv
+
+        karat next draw.json first.csv second.csv -n 500 --items-out third.csv
+    """
+    document = study.load_draw(draw)
+    work = study.Study.resume(document, read_answers(labels, document), source=source)
+    items = work.ask(n)
+    if len(items.ids):
+        if items_out is not None:
+            study.write_items(items_out, items, seed=document.seed + len(work.draw.batches), show_scores=show_scores)
+        work.save(draw)
+    if as_json:
+        print_json({"labels": len(items.ids), "pending": len(work.pending), "done": work.done, "draw": str(draw)})
+        return
+    if work.done:
+        print_text(f"Nothing more to label: the goal is met or the end reached. See: karat curve {draw} LABELS")
+    elif not len(items.ids):
+        print_text(f"Nothing can be laid out before the {len(work.pending):,} open answers are in.")
+    else:
+        print_text(f"{len(items.ids):,} more items to label; the draw in {draw} was extended.")

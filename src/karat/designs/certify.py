@@ -1,0 +1,276 @@
+"""certify: one drawn item a cell, top down, with bounds that hold at every rank whatever the labels look like."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from karat import _check
+from karat.curves import Curve
+from karat.designs.base import require_asked, unanswered_note
+from karat.draws import UNSURE, Draw, Labels
+from karat.math.certify.cells import Cells
+from karat.math.certify.judge import worst_share
+from karat.math.certify.noise import LabelErrors
+from karat.math.certify.settings import Settings
+from karat.math.certify.simulate import simulate_pass
+from karat.math.certify.walk import Walk
+from karat.results import Assumption
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from karat.designs.base import Identify, Proxy
+    from karat.math.certify.band import Bounds
+    from karat.math.path import Ranks
+
+TARGETS = ("either", "relative", "absolute")
+_GOLD_SHARE = 0.1
+"""Of what the confidence level leaves, the part spent on learning error rates from gold items."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certify:
+    """Bounds for the whole curve with no assumption, from few labels.
+
+    Parameters
+    ----------
+    confidence_level
+        Probability that all bounds hold at once, at every rank.
+    target
+        How tight: within ``relative`` of the truth, within ``absolute`` of precision, or "either" of them.
+    from_rank
+        The tightness counts from this rank on; the bounds hold everywhere.
+    top
+        Only this many items matter; nothing below is labelled.
+    budget
+        Buy at most this many labels and be as tight as they allow.
+    looks
+        Label in so many rounds, each finer, and stop after any of them.
+    side
+        "both", or "lower" / "upper" for one bound only, which needs fewer labels.
+    lean
+        About 8% fewer labels, at the risk of missing the tightness (never the bounds) a little more often.
+    pilot, pending
+        Labels for planning; how many answers are usually out at once.
+    sensitivity, specificity
+        If labels can be wrong: the chance that a right item is labelled right, and a wrong one wrong; a number or a
+        range. The curve then speaks about the truth.
+    gold_positives, gold_negatives
+        Instead: of how many gold items (labelled right, in all) these chances are to be learnt.
+
+    Examples
+    --------
+    >>> design = Certify(budget=60).begin(5000, seed=1)
+    >>> while len(ranks := design.ask()):
+    ...     design.tell(Labels.from_pairs(ranks, ranks % 10 != 0))
+    >>> design.curve().n_labels <= 60
+    True
+    """
+
+    name: ClassVar[str] = "certify"
+    confidence_level: float = 0.95
+    target: str = "either"
+    relative: float = 0.08
+    absolute: float = 0.02
+    from_rank: int = 1000
+    top: int | None = None
+    budget: int | None = None
+    looks: int = 1
+    side: str = "both"
+    lean: bool = False
+    pilot: int | None = None
+    pending: int = 0
+    sensitivity: float | tuple[float, float] | None = None
+    specificity: float | tuple[float, float] | None = None
+    gold_positives: tuple[int, int] | None = None
+    gold_negatives: tuple[int, int] | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("sensitivity", "specificity", "gold_positives", "gold_negatives"):
+            value = getattr(self, name)
+            if isinstance(value, list):
+                object.__setattr__(self, name, tuple(value))
+        self.settings()
+
+    def settings(self) -> Settings:
+        """Return what the mathematics takes."""
+        _check.one_of("target", self.target, TARGETS)
+        return Settings(
+            confidence_level=self.confidence_level,
+            relative=0.0 if self.target == "absolute" else self.relative,
+            absolute=0.0 if self.target == "relative" else self.absolute,
+            from_rank=self.from_rank,
+            top=self.top,
+            budget=self.budget,
+            looks=self.looks,
+            side=self.side,
+            lean=self.lean,
+            pilot=self.pilot,
+            pending=self.pending,
+            label_errors=self._label_errors(),
+        )
+
+    def _label_errors(self) -> LabelErrors | None:
+        for one, other in (("sensitivity", "specificity"), ("gold_positives", "gold_negatives")):
+            if (getattr(self, one) is None) != (getattr(self, other) is None):
+                raise _check.refuse(one, f"given together with '{other}'", getattr(self, one))
+        if self.gold_positives is not None and self.gold_negatives is not None:
+            if self.sensitivity is not None:
+                raise _check.refuse("gold_positives", "left out where 'sensitivity' is given", self.gold_positives)
+            delta = _GOLD_SHARE * (1 - _check.fraction("confidence_level", self.confidence_level))
+            return LabelErrors.from_gold(self.gold_positives, self.gold_negatives, delta=delta, side=self.side)
+        if self.sensitivity is None or self.specificity is None:
+            return None
+        return LabelErrors(sensitivity=_as_range(self.sensitivity), specificity=_as_range(self.specificity))
+
+    def plan(self, n_items: int) -> dict[str, Any]:
+        """Return how many labels a knowledge-base-like list would need; see `karat.forecast` for other lists."""
+        from karat.forecast import forecast_labels  # noqa: PLC0415
+
+        return forecast_labels(self, n_items).to_dict()
+
+    def begin(
+        self,
+        n_items: int,
+        *,
+        seed: int = 0,
+        resource: Mapping[str, Any] | None = None,
+        identify: Identify | None = None,
+        proxy: Proxy | None = None,
+    ) -> CertifyDesign:
+        walk = Walk(self.settings(), n_items=n_items, seed=seed, proxy=proxy)
+        draw = Draw(method=self.name, parameters=asdict(self), seed=walk.seed, n_items=walk.n_items, resource=resource)
+        return CertifyDesign(self, walk, draw, Labels.none(), identify)
+
+    def resume(
+        self, draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None
+    ) -> CertifyDesign:
+        require_asked(draw, labels)
+        cells = Cells.joined([_cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
+        again = _drawn_again(cells) if self._label_errors() is not None else np.zeros(0, np.int64)
+        walk = Walk.resume(
+            self.settings(),
+            n_items=draw.n_items,
+            seed=draw.seed,
+            cells=cells,
+            ranks=np.concatenate([labels.ranks, again]),
+            values=np.concatenate([labels.values, np.full(len(again), UNSURE, np.int8)]),
+            proxy=proxy,
+        )
+        return CertifyDesign(self, walk, draw, labels, identify)
+
+    def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
+        done = simulate_pass(labels, self.settings(), seed=seed, proxy=proxy)
+        return self.curve_of(done.bounds, len(labels), done.n_labels, ()), done.n_labels
+
+    def curve_of(self, bounds: Bounds, n_items: int, n_labels: int, notes: tuple[str, ...]) -> Curve:
+        """Return the curve of finished bounds."""
+        exact = bool(np.all(bounds.high - bounds.low < 1e-9)) and self._label_errors() is None
+        return Curve(
+            method=self.name,
+            n_items=n_items,
+            n_labels=n_labels,
+            ranks=bounds.knots,
+            yield_low=bounds.low,
+            yield_high=bounds.high,
+            yield_estimate=bounds.estimate,
+            confidence_level=self.confidence_level,
+            guarantee="exact" if exact else "finite-sample",
+            assumptions=self._assumptions(),
+            notes=notes,
+            worst_over_target=worst_share(bounds, self.settings()),
+        )
+
+    def _assumptions(self) -> tuple[Assumption, ...]:
+        errors = self._label_errors()
+        if errors is None:
+            return ()
+        (a, b), (c, d) = errors.sensitivity, errors.specificity
+        return (
+            Assumption(
+                statement=f"Labels are wrong independently of each other; a right item is labelled right with a chance "
+                f"in [{a:.3f}, {b:.3f}], a wrong one wrong with a chance in [{c:.3f}, {d:.3f}]",
+                verdict="not testable",
+                finding="Learnt from gold items." if self.gold_positives else "Taken as given.",
+            ),
+        )
+
+
+class CertifyDesign:
+    """Ask and tell around a walk down the list; each batch is sealed before its labels are seen."""
+
+    def __init__(self, method: Certify, walk: Walk, draw: Draw, labels: Labels, identify: Identify | None) -> None:
+        self.method = method
+        self.walk = walk
+        self.draw = draw
+        self.labels = labels
+        self._identify = identify
+
+    def ask(self, n: int | None = None) -> Ranks:
+        while len(cells := self.walk.ask(n)):
+            ranks = cells.ranks[cells.new]
+            again = np.zeros(0, np.int64)
+            if self.method.settings().label_errors is not None:
+                again = ranks[(cells.look[cells.new] > 0) & np.isin(ranks, self._pilot())]
+                ranks = ranks[~np.isin(ranks, again)]
+            ids = None if self._identify is None else self._identify(ranks)
+            self.draw = self.draw.append(ranks, columns=_columns_of(cells), ids=ids)
+            if len(again):  # its label served planning: a noisy one may not serve the bounds too
+                self.walk.tell(again, np.full(len(again), UNSURE))
+            if len(ranks):
+                return ranks
+        return np.zeros(0, dtype=np.int64)
+
+    def tell(self, labels: Labels) -> None:
+        require_asked(self.draw, labels)
+        self.walk.tell(labels.ranks, labels.values)
+        self.labels = self.labels.and_then(labels)
+
+    def curve(self) -> Curve:
+        notes = unanswered_note(self.draw, self.labels) + self._progress_note()
+        return self.method.curve_of(self.walk.bounds(), self.draw.n_items, self.labels.n_sure, notes)
+
+    @property
+    def pending(self) -> Ranks:
+        asked = self.draw.ranks
+        return asked[~np.isin(asked, self.labels.ranks)]
+
+    @property
+    def done(self) -> bool:
+        return self.walk.done
+
+    def _pilot(self) -> Ranks:
+        first = self.draw.batches[0] if self.draw.batches else None
+        return first.ranks if first is not None and self.walk.n_pilot else np.zeros(0, np.int64)
+
+    def _progress_note(self) -> tuple[str, ...]:
+        last = min(self.draw.n_items, self.method.top or self.draw.n_items)
+        if self.walk.done or self.walk.rank_reached >= last:
+            return ()
+        return (
+            f"Items are laid out down to rank {self.walk.rank_reached:,} of {last:,} so far; ask for the next ones.",
+        )
+
+
+def _columns_of(cells: Cells) -> dict[str, NDArray[Any]]:
+    return {name: getattr(cells, name) for name in Cells.__slots__}
+
+
+def _cells_of(columns: Mapping[str, NDArray[Any]]) -> Cells:
+    kinds = {"probabilities": np.float64, "new": np.bool_}
+    return Cells(**{name: columns[name].astype(kinds.get(name, np.int64)) for name in Cells.__slots__})
+
+
+def _drawn_again(cells: Cells) -> Ranks:
+    pilot = cells.ranks[cells.look == 0]
+    later = cells.ranks[(cells.look > 0) & cells.new]
+    return later[np.isin(later, pilot)]
+
+
+def _as_range(value: float | tuple[float, float]) -> tuple[float, float]:
+    return value if isinstance(value, tuple) else (value, value)

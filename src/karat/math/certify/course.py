@@ -1,0 +1,137 @@
+"""From settings and the pilot's answers to everything that stays fixed while one look runs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat.math.certify.band import Rules
+from karat.math.certify.bets import make_bets
+from karat.math.certify.layout import Parents
+from karat.math.certify.pilot import FIRST_RANK, Forecast, forecast_rates
+from karat.math.certify.planner import Goal, Position, scale_for_budget
+from karat.math.certify.settings import Settings
+from karat.math.certify.steps import NO_BUDGET, SIDE_CODES, Course
+from karat.math.certify.variance import variance_table
+
+_PILOT, _PILOT_MANY_PENDING = 50, 80
+_BUDGET_PILOT_SHARE = 0.1
+_MEMORY = 0.25
+_FEWEST_HITS = 10.0  # bets of a relative target start where so many positives are expected
+_PLANNING_DRIFT = 6.0
+
+
+class _Care(NamedTuple):
+    """How cautiously rates are forecast and tolerances approached."""
+
+    early: float
+    jumps: float
+    pseudo_labels: float
+    pilot_pseudo_labels: float
+    lowest_bet: float
+
+
+_TARGET_CARE = _Care(early=0.76, jumps=1.0, pseudo_labels=0.9, pilot_pseudo_labels=0.5, lowest_bet=1.0)
+_BUDGET_CARE = _Care(early=1.0, jumps=0.0, pseudo_labels=0.5, pilot_pseudo_labels=0.15, lowest_bet=0.7)
+
+NO_PARENTS = Parents(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
+NO_PROXY = np.empty(0, np.uint8)
+
+
+def pilot_size(settings: Settings, *, last_rank: int) -> int:
+    """Return how many labels the pilot asks for."""
+    if last_rank <= FIRST_RANK:
+        return 0
+    wish = settings.pilot
+    if wish is None:
+        wish = _PILOT_MANY_PENDING if settings.pending > 20 else _PILOT
+        if settings.budget is not None:
+            wish = int(_BUDGET_PILOT_SHARE * settings.budget)
+    if settings.budget is not None:
+        wish = min(wish, settings.budget)
+    return min(wish, last_rank)
+
+
+def make_course(
+    settings: Settings,
+    *,
+    look: int,
+    n_items: int,
+    seed: int,
+    forecast: Forecast,
+    n_pilot: int,
+    parents: Parents = NO_PARENTS,
+    proxy: NDArray[np.uint8] = NO_PROXY,
+    n_classes: int = 1,
+) -> Course:
+    """Return the fixed part of a look.
+
+    It must not depend on any label but the pilot's: the parents enter cell by cell, as the pass reaches them.
+    """
+    care = _BUDGET_CARE if settings.budget is not None else _TARGET_CARE
+    last_rank = min(n_items, settings.top or n_items)
+    from_rank = min(settings.from_rank, last_rank)
+    gain = 1.0 if settings.label_errors is None else max(settings.label_errors.gain(settings.side), 0.01)
+    absolute, relative = settings.absolute * gain, settings.relative * gain
+    table = variance_table(settings.side)
+    goal = Goal(
+        last_rank=float(last_rank),
+        from_rank=float(from_rank),
+        absolute=absolute,
+        relative=relative,
+        slack=settings.slack,
+        early_care=care.early,
+        jump_care=care.jumps,
+        drift=_PLANNING_DRIFT,
+        step_ratio=1.03,
+    )
+    scale = settings.look_scale(look)
+    budget = int(settings.look_budgets(n_pilot)[look - 1])
+    if settings.budget is not None:
+        rate = float(forecast.rates[0]) if len(forecast.rates) else 0.5
+        start = Position(0.0, 0.0, 0.0, rate, 1.0)
+        labels_left = float(max(settings.budget - n_pilot, 1))
+        scale *= scale_for_budget(start, labels_left, 1.0, goal, forecast, table)
+    likely_yield = float(last_rank)
+    early_yield = _FEWEST_HITS
+    if len(forecast.rates):
+        likely_yield = min(likely_yield, 1.5 * forecast.yield_upto(last_rank) + 0.05 * last_rank)
+        early_yield = max(early_yield, 0.6 * forecast.yield_upto(from_rank))
+    lowest = care.lowest_bet * scale * max(absolute * from_rank, relative * early_yield)
+    highest = max(1.5 * scale * max(absolute * last_rank, relative * likely_yield), 1.5 * lowest)
+    bets = make_bets(lowest, highest, delta=settings.look_delta(look), sides=settings.n_sides)
+    return Course(
+        look=look,
+        seed=seed,
+        last_rank=last_rank,
+        side=SIDE_CODES[settings.side],
+        scale=scale,
+        budget=budget if settings.budget is not None else NO_BUDGET,
+        kept_share=0.5 if len(parents.ends) else 0.0,
+        pseudo_labels=care.pseudo_labels,
+        n_classes=n_classes,
+        bets=bets,
+        rules=Rules(
+            noisy=settings.label_errors is not None,
+            bound_low=settings.side != "upper",
+            bound_high=settings.side != "lower",
+            memory=_MEMORY,
+            absolute=scale * absolute,
+            relative=scale * relative,
+        ),
+        goal=goal._replace(drift=bets.drift),
+        forecast=forecast,
+        table=table,
+        parents=parents,
+        proxy=proxy,
+    )
+
+
+def pilot_forecast(settings: Settings, ranks: NDArray[np.int64], values: NDArray[np.int8], *, n_items: int) -> Forecast:
+    """Return the forecast from the pilot's answers; an unsure answer counts one half."""
+    care = _BUDGET_CARE if settings.budget is not None else _TARGET_CARE
+    last_rank = min(n_items, settings.top or n_items)
+    labels = np.where(values < 0, 0.5, values.astype(np.float64))
+    return forecast_rates(ranks, labels, n_items=last_rank, pseudo_labels=care.pilot_pseudo_labels)

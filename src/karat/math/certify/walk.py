@@ -1,0 +1,320 @@
+"""A certified pass, batch by batch: ask for ranks to label, tell the answers, read the bounds at any time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from karat import _check
+from karat.math.certify.band import Bounds, intersect
+from karat.math.certify.cells import MOST_CLASSES, PENDING, Cells
+from karat.math.certify.course import NO_PARENTS, NO_PROXY, make_course, pilot_forecast, pilot_size
+from karat.math.certify.judge import look_bounds, trivial_bounds, worst_share
+from karat.math.certify.look import Look
+from karat.math.certify.pilot import pilot_ranks
+from karat.math.certify.steps import NO_BUDGET
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from karat.math.certify.settings import Settings
+
+
+class Walk:
+    """A pass down a ranking of ``n_items``, as the settings ask.
+
+    Everything the walk does next is a function of the cells laid out and the answers given so far, so `resume`
+    continues exactly where an interrupted walk stopped.
+
+    Parameters
+    ----------
+    settings
+        What is wanted.
+    n_items
+        Length of the ranking.
+    seed
+        Decides every draw.
+    proxy
+        A cheap guess for every item, as one small class (0, 1, ... at most 14) an item in rank order. It may be
+        anything that was fixed before the walk: a poor one costs little and cannot endanger the bounds.
+
+    Examples
+    --------
+    >>> from karat.math.certify.settings import Settings
+    >>> walk = Walk(Settings(from_rank=100, absolute=0.1), n_items=2000, seed=1)
+    >>> while not walk.done:
+    ...     cells = walk.ask(20)
+    ...     asked = cells.ranks[cells.new]
+    ...     walk.tell(asked, asked % 3 > 0)
+    >>> bounds = walk.bounds()
+    >>> bool(bounds.low[-1] <= 1333 <= bounds.high[-1]), walk.target_met
+    (True, True)
+    """
+
+    def __init__(self, settings: Settings, *, n_items: int, seed: int, proxy: ArrayLike | None = None) -> None:
+        self.settings = settings
+        self.n_items = _check.whole("n_items", n_items, least=1)
+        self.seed = _check.whole("seed", seed, most=2**63 - 1)
+        self.proxy = _checked_proxy(proxy, self.n_items)
+        self.n_classes = int(self.proxy.max()) + 1 if len(self.proxy) else 1
+        self._last_rank = min(self.n_items, settings.top or self.n_items)
+        n_pilot = pilot_size(settings, last_rank=self._last_rank)
+        self._pilot_ranks = pilot_ranks(n_pilot, n_items=self._last_rank, seed=self.seed)
+        self._pilot_values = np.full(len(self._pilot_ranks), PENDING, np.int8)
+        self._pilot_asked = False
+        self._batches: list[Cells] = []
+        self._looks: list[Look] = []
+        self._finished: Bounds | None = None  # bounds of the looks before the current one
+
+    # ------------------------------------------------------------------ asking and telling
+
+    def ask(self, n: int | None = None) -> Cells:
+        """Lay out the next cells and return them; those with ``new`` are to be labelled.
+
+        Parameters
+        ----------
+        n
+            About how many new labels are wanted, at most (None: one batch, the finest planning). The pilot is
+            asked for first and whole; nothing else is asked for until it is answered.
+
+        Returns
+        -------
+        Cells
+            Empty when the walk is done, or when it must wait for answers (of the pilot, or of a look).
+        """
+        if n is not None:
+            _check.whole("n", n, least=1)
+        if not self._pilot_asked:
+            self._pilot_asked = True
+            if len(self._pilot_ranks):
+                self._batches.append(_pilot_cells(self._pilot_ranks))
+                return self._batches[-1]
+        laid_out: list[Cells] = []
+        left = NO_BUDGET if n is None else n
+        while left > 0 and self._can_go_on():
+            if not self._looks or self._looks[-1].laid_out:
+                self._begin_look()
+                continue
+            cells = self._looks[-1].lay_out(left, known=self._known)
+            laid_out.append(cells)
+            left -= int(cells.new.sum())
+            if n is None and cells.new.any():
+                break
+        self._batches += laid_out
+        return Cells.joined(laid_out) if laid_out else Cells.none()
+
+    def tell(self, ranks: ArrayLike, values: ArrayLike) -> None:
+        """Take answers: 1, 0, or -1 for "unsure", in any order, for any ranks asked for.
+
+        An unsure item is never drawn anew; a later answer for the same rank replaces the earlier one. Where labels
+        may be wrong, a pilot item that a cell draws is asked for again, and the second answer is the cell's.
+        """
+        told = np.atleast_1d(np.asarray(ranks))
+        answers = np.atleast_1d(np.asarray(values))
+        _check.same_length("ranks", len(told), "values", len(answers))
+        bad = np.flatnonzero(~np.isin(answers, (0, 1, -1)))
+        if bad.size:
+            raise _check.refuse("values", "1, 0 or -1 (unsure)", answers[bad[0]].item())
+        answers = answers.astype(np.int8)
+        held = np.zeros(len(told), np.bool_)
+        for look in self._looks:
+            held |= look.take(told, answers)
+        in_pilot, place = self._places_in_pilot(told)
+        for_pilot = in_pilot & ~held if self._is_noisy else in_pilot
+        unasked = np.flatnonzero(~held & ~in_pilot)
+        if unasked.size:
+            raise _check.refuse("ranks", "ranks that were asked for", told[unasked[0]].item())
+        revised = np.any(self._pilot_values[place[for_pilot]] != answers[for_pilot])
+        self._pilot_values[place[for_pilot]] = answers[for_pilot]
+        self._finished = None
+        if revised and self._looks:  # bets and forecast rest on the pilot
+            self._restore_looks([look.cells() for look in self._looks])
+
+    @property
+    def _is_noisy(self) -> bool:
+        return self.settings.label_errors is not None
+
+    def _places_in_pilot(self, ranks: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+        if not self._pilot_asked or len(self._pilot_ranks) == 0:
+            return np.zeros(len(ranks), np.bool_), np.zeros(len(ranks), np.int64)
+        place = np.minimum(np.searchsorted(self._pilot_ranks, ranks), len(self._pilot_ranks) - 1)
+        return self._pilot_ranks[place] == ranks, place
+
+    def _known(self, ranks: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the answers that are there already: the pilot's (unless labels may be wrong) and earlier looks'."""
+        values = np.full(len(ranks), PENDING, np.int8)
+        if not self._is_noisy:
+            found, place = self._places_in_pilot(ranks)
+            values[found] = self._pilot_values[place[found]]
+        for look in self._looks:
+            earlier = look.values_at(ranks)
+            values = np.where(earlier != PENDING, earlier, values)
+        return values
+
+    # ------------------------------------------------------------------ looks
+
+    def _can_go_on(self) -> bool:
+        """Say whether there are cells to lay out before any further answer."""
+        if np.any(self._pilot_values == PENDING):
+            return False
+        if not self._looks or not self._looks[-1].laid_out:
+            return True
+        return len(self._looks) < self.settings.looks and not len(self._looks[-1].pending) and not self.target_met
+
+    def _begin_look(self) -> None:
+        self._finished = self.bounds() if self._looks else None
+        course = make_course(
+            self.settings,
+            look=len(self._looks) + 1,
+            n_items=self.n_items,
+            seed=self.seed,
+            forecast=pilot_forecast(self.settings, self._pilot_ranks, self._pilot_values, n_items=self.n_items),
+            n_pilot=len(self._pilot_ranks),
+            parents=self._looks[-1].as_parents() if self._looks else NO_PARENTS,
+            proxy=self.proxy,
+            n_classes=self.n_classes,
+        )
+        self._looks.append(Look(course))
+
+    def _restore_looks(self, cells_of_looks: list[Cells]) -> None:
+        """Build the looks anew from their cells, keeping all answers."""
+        answers = self._looks
+        self._looks = []
+        for cells in cells_of_looks:
+            self._begin_look()
+            self._looks[-1].restore(cells, known=self._known)
+            for look in answers:
+                ranks = look.cells().ranks
+                self._looks[-1].take(ranks, look.values_at(ranks))
+
+    @classmethod
+    def resume(
+        cls,
+        settings: Settings,
+        *,
+        n_items: int,
+        seed: int,
+        cells: Cells,
+        ranks: ArrayLike,
+        values: ArrayLike,
+        proxy: ArrayLike | None = None,
+    ) -> Walk:
+        """Return the walk that laid out these cells and was told these answers, as if never interrupted.
+
+        Cells that this seed, proxy and pilot cannot have drawn are refused. Answers come in the order they were
+        told; it matters only where the same rank was told twice.
+        """
+        walk = cls(settings, n_items=n_items, seed=seed, proxy=proxy)
+        told, answers = np.atleast_1d(np.asarray(ranks)), np.atleast_1d(np.asarray(values))
+        _check.same_length("ranks", len(told), "values", len(answers))
+        if len(cells) == 0:
+            return walk
+        walk._pilot_asked = True
+        if not np.array_equal(cells.ranks[cells.look == 0], walk._pilot_ranks):
+            raise _check.refuse("cells", "led by the pilot of this seed and these settings", "another pilot")
+        walk._batches = [cells]
+        in_pilot, _ = walk._places_in_pilot(told)
+        if not walk._is_noisy:
+            walk.tell(told[in_pilot], answers[in_pilot])
+        else:  # the first answer for a rank is the pilot's, a second one its cell's
+            _, first = np.unique(told, return_index=True)
+            in_pilot &= np.isin(np.arange(len(told)), first)
+            walk.tell(told[in_pilot], answers[in_pilot])
+        n_looks = int(cells.look.max())
+        if n_looks and np.any(walk._pilot_values == PENDING):
+            raise _check.refuse("values", "given for the whole pilot before any cell", "unanswered pilot items")
+        walk._restore_looks([cells.part(cells.look == look) for look in range(1, n_looks + 1)])
+        walk.tell(told[~in_pilot], answers[~in_pilot])
+        return walk
+
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def cells(self) -> Cells:
+        """All cells laid out so far, the pilot's items first."""
+        return Cells.joined(self._batches) if self._batches else Cells.none()
+
+    @property
+    def pending(self) -> NDArray[np.int64]:
+        """Ranks asked for and not yet answered."""
+        waiting = [look.pending for look in self._looks[-1:]]
+        if self._pilot_asked:
+            waiting.append(self._pilot_ranks[self._pilot_values == PENDING])
+        return np.unique(np.concatenate(waiting)) if waiting else np.empty(0, np.int64)
+
+    @property
+    def n_pilot(self) -> int:
+        """How many labels the pilot asks for."""
+        return len(self._pilot_ranks)
+
+    @property
+    def n_asked(self) -> int:
+        """Labels asked for so far; never more than the budget."""
+        return sum(int(cells.new.sum()) for cells in self._batches)
+
+    @property
+    def n_labels(self) -> int:
+        """Answers given so far."""
+        return self.n_asked - len(self.pending)
+
+    @property
+    def rank_reached(self) -> int:
+        """The last rank for which the current look has laid out a cell."""
+        return self._looks[-1].reached if self._looks else 0
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing more will be asked for and no answer is out."""
+        return (self._pilot_asked or not len(self._pilot_ranks)) and not len(self.pending) and not self._can_go_on()
+
+    @property
+    def worst_share(self) -> float:
+        """Largest half-width over its tolerance at the ranks that are judged."""
+        return worst_share(self.bounds(), self.settings)
+
+    @property
+    def target_met(self) -> bool:
+        """Whether every judged rank is bounded as tightly as asked for."""
+        return self.worst_share <= 1.0
+
+    def bounds(self) -> Bounds:
+        """Return bounds on the yield at knots, valid now and whatever the open answers turn out to be.
+
+        They hold at all ranks at once with the confidence level of the settings; `bounds_at` carries them to
+        other ranks. Beyond the last cell they are the trivial ones. Should low exceed high anywhere, the data lie
+        in the part that the confidence level leaves out.
+        """
+        if not self._looks:
+            return trivial_bounds(self.n_items)
+        if self._finished is None:
+            self._finished = trivial_bounds(self.n_items)
+            for look in self._looks[:-1]:
+                self._finished = intersect(
+                    self._finished, look_bounds(*look.raw_bounds(), settings=self.settings, n_items=self.n_items)
+                )
+        latest = look_bounds(*self._looks[-1].raw_bounds(), settings=self.settings, n_items=self.n_items)
+        return latest if len(self._looks) == 1 else intersect(self._finished, latest)
+
+
+def _checked_proxy(proxy: ArrayLike | None, n_items: int) -> NDArray[np.uint8]:
+    if proxy is None:
+        return NO_PROXY
+    classes = np.asarray(proxy)
+    _check.same_length("proxy", len(classes), "the ranking", n_items)
+    if classes.ndim != 1 or classes.dtype.kind not in "biu" or classes.min() < 0 or classes.max() >= MOST_CLASSES:
+        raise _check.refuse("proxy", f"whole numbers from 0 to {MOST_CLASSES - 1}", f"values of type {classes.dtype}")
+    return np.ascontiguousarray(classes, np.uint8)
+
+
+def _pilot_cells(ranks: NDArray[np.int64]) -> Cells:
+    zeros = np.zeros(len(ranks), np.int64)
+    return Cells(
+        ends=ranks,
+        ranks=ranks,
+        probabilities=np.zeros(len(ranks)),
+        look=zeros,
+        tilt=zeros,
+        new=np.ones(len(ranks), np.bool_),
+    )

@@ -1,0 +1,100 @@
+"""How a Curve is shown: as columns, as a JSON document, as a sentence, as three lines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.math import derive, regions
+from karat.math.path import Floats, thin
+from karat.results import show
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.curves import Curve
+
+
+def tabulate(curve: Curve, most: int) -> dict[str, NDArray[Any]]:
+    """Return columns of precision, yield, recall and false positive rate with bounds, at a spread of ranks."""
+    knots = curve.ranks[thin(curve.ranks, most=most)]
+    between = np.geomspace(1, curve.n_items, most // 2).astype(np.int64)
+    ranks = np.unique(np.concatenate([knots, between]))
+    ranks = ranks[ranks > 0]
+    estimate, low, high = curve.yields(ranks)
+    total = max(float(curve.yield_estimate[-1]), 1e-12)
+    negatives = max(curve.n_items - total, 1e-12)
+    known = curve.known_at(ranks)
+    recall, rate = derive.recall(known), derive.false_positive_rate(known)
+    rows: list[tuple[str, Floats, Floats, Floats]] = [
+        ("precision", estimate / ranks, low / ranks, high / ranks),
+        ("yield", estimate, low, high),
+        ("recall", np.clip(estimate / total, 0, 1), recall.low, recall.high),
+        ("false_positive_rate", np.clip((ranks - estimate) / negatives, 0, 1), rate.low, rate.high),
+    ]
+    table: dict[str, NDArray[Any]] = {"rank": ranks}
+    for name, *columns in rows:
+        for suffix, values in zip(("", "_low", "_high"), columns, strict=True):
+            table[name + suffix] = values
+    for name in curve.steps:
+        table[f"step_{name}"] = curve.step(name, ranks)
+    return table
+
+
+def band(curve: Curve, kind: str) -> tuple[Floats, Floats, Floats] | None:
+    """Return abscissae with low and high of a PR, ROC or precision-yield curve; None for curves over the rank."""
+    shares = np.linspace(0, 1, 201)
+    if kind == "pr":
+        return shares[1:], *curve.precision_at_recall(shares[1:])
+    if kind == "roc":
+        return shares, *curve.recall_at_false_positive_rate(shares)
+    if kind == "precision-yield" and not curve.crossed and curve.yield_high[-1] >= 1:
+        hits = np.unique(np.linspace(1, curve.yield_high[-1], 400).round())
+        return hits, *regions.precision_at_yield(curve.ranks, curve.yield_low, curve.yield_high, hits=hits)
+    return None
+
+
+def document(curve: Curve) -> dict[str, Any]:
+    return {
+        "method": curve.method,
+        "n_items": curve.n_items,
+        "n_labels": curve.n_labels,
+        "confidence_level": curve.confidence_level,
+        "guarantee": curve.guarantee,
+        "simultaneous": curve.simultaneous,
+        "claimed_factor": curve.claimed_factor,
+        "worst_over_target": curve.worst_over_target,
+        "target_met": None if curve.worst_over_target is None else curve.worst_over_target <= 1,
+        "crossed": curve.crossed,
+        "assumptions": [assumption.to_dict() for assumption in curve.assumptions],
+        "notes": list(curve.notes),
+        "summary": {item.name: item.to_dict() for item in curve.summary()},
+        "points": {name: values.tolist() for name, values in curve.points().items()},
+    }
+
+
+def headline(curve: Curve) -> str:
+    whole = curve.at(curve.n_items)
+    if curve.crossed:
+        return (
+            f"About {whole.estimate:.1%} of {curve.n_items:,} items are right, but nothing is certified: the bounds "
+            f"of {curve.method} cross ({curve.n_labels:,} labels)."
+        )
+    how = {
+        "exact": "exactly",
+        "deterministic under assumptions": "if its assumptions hold",
+    }.get(curve.guarantee, f"at {curve.confidence_level:.0%} confidence")
+    return (
+        f"Of {curve.n_items:,} items, between {whole.low:.1%} and {whole.high:.1%} are right "
+        f"({how}; {curve.method}, {curve.n_labels:,} labels)."
+    )
+
+
+def text(curve: Curve) -> str:
+    marks = sorted({min(10**k, curve.n_items) for k in range(2, 12) if 10 ** (k - 1) < curve.n_items} | {curve.n_items})
+    found = [(rank, curve.at(rank)) for rank in marks]
+    spread = "   ".join(f"top {rank:,}: {show(i.estimate)} [{show(i.low)}, {show(i.high)}]" for rank, i in found)
+    doubts = " ".join(assumption.finding for assumption in curve.contradicted)
+    basis = f"{curve.guarantee}; the labels contradict it: {doubts}" if doubts else f"{curve.guarantee}."
+    return f"{headline(curve)}\nPrecision: {spread}\nGuarantee: {basis}"

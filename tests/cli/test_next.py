@@ -1,0 +1,86 @@
+"""`karat next` extends a draw and finishes a study from files alone."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from karat.cli.main import main
+
+
+@pytest.fixture
+def resource(tmp_path):
+    rng = np.random.default_rng(3)
+    path = tmp_path / "facts.csv"
+    truth = {}
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["fact", "score", "text"])
+        for number in range(3000):
+            truth[f"f{number}"] = int(rng.random() < 0.9 - number / 6000)
+            writer.writerow([f"f{number}", 1 - number / 3000, f"text {number}"])
+    return path, truth
+
+
+def answer(path, truth):
+    with path.open() as stream:
+        rows = list(csv.DictReader(stream))
+    with path.open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "label"])
+        writer.writerows([row["id"], truth[row["id"]]] for row in rows)
+
+
+def test_a_whole_study_on_the_command_line(resource, tmp_path, capsys):
+    path, truth = resource
+    draw, first = tmp_path / "draw.json", tmp_path / "0.csv"
+    common = ["--score", "score", "--id", "fact", "--budget", "300", "--seed", "4", "-o", str(draw)]
+    assert main(["draw", str(path), *common, "--items-out", str(first)]) == 0
+    answer(first, truth)
+    files = [str(first)]
+    for number in range(1, 20):
+        capsys.readouterr()
+        more = tmp_path / f"{number}.csv"
+        assert main(["next", str(draw), *files, "-n", "100", "--items-out", str(more), "--json"]) == 0
+        said = json.loads(capsys.readouterr().out)
+        if not said["labels"]:
+            assert said["done"]
+            break
+        answer(more, truth)
+        files.append(str(more))
+    assert main(["curve", str(draw), *files, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["n_labels"] <= 300
+    assert found["guarantee"] == "finite-sample"
+    exact = sum(truth.values()) / 3000
+    whole = found["summary"]["precision at 3,000"]
+    assert whole["low"] <= exact <= whole["high"]
+
+
+def test_nothing_is_laid_out_before_the_pilot_is_answered(resource, tmp_path, capsys):
+    path, _ = resource
+    draw, items = tmp_path / "draw.json", tmp_path / "items.csv"
+    assert (
+        main(["draw", str(path), "--score", "score", "--id", "fact", "-o", str(draw), "--items-out", str(items)]) == 0
+    )
+    before = draw.read_text()
+    capsys.readouterr()
+    assert main(["next", str(draw), str(items)]) == 0
+    assert "before the" in capsys.readouterr().out
+    assert draw.read_text() == before
+
+
+def test_a_changed_resource_is_noticed(resource, tmp_path, capsys):
+    path, truth = resource
+    draw, items = tmp_path / "draw.json", tmp_path / "items.csv"
+    main(["draw", str(path), "--score", "score", "--id", "fact", "-o", str(draw), "--items-out", str(items)])
+    answer(items, truth)
+    path.write_text(
+        path.read_text().replace("f7,", "f7,0.5\nx7,", 1).replace("f7,0.5\nx7,", "f7,", 1) + "new,0.1,more\n"
+    )
+    capsys.readouterr()
+    assert main(["next", str(draw), str(items)]) == 1
+    assert "changed" in capsys.readouterr().err
