@@ -17,11 +17,10 @@ from karat import _check
 from karat.designs import catalogue
 from karat.designs.certify import Certify
 from karat.draws import Draw, Labels
-from karat.engines.memory import MemoryEngine
+from karat.engines.base import require_same_resource
 from karat.errors import InvalidData, InvalidInput
 from karat.formats.answers import read_word
-from karat.formats.frames import FrameTable
-from karat.formats.tables import FileTable
+from karat.resources import open_resource as open_resource  # noqa: PLC0414 (also named here)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,41 +29,6 @@ if TYPE_CHECKING:
     from karat.designs.base import Method
     from karat.engines.base import Engine, Items
     from karat.math.path import Ranks
-
-
-def open_resource(
-    source: Any,
-    *,
-    score: str,
-    id: str | None = None,
-    seed: int = 0,
-    higher_is_better: bool = True,
-) -> Engine:
-    """Rank a resource: a file, a glob, a list of files, or a table (pandas, Polars, PyArrow).
-
-    Parameters
-    ----------
-    source
-        CSV, TSV, JSON lines or Parquet by name, or a table in memory.
-    score
-        The column to rank by.
-    id
-        The column that names an item; row numbers if None.
-    seed
-        Decides the order of items with equal scores.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> table = pandas.DataFrame({"fact": ["a", "b", "c"], "score": [0.2, 0.9, 0.5]})
-    >>> open_resource(table, score="score", id="fact").ids_at(np.array([1, 2]))
-    ['b', 'c']
-    """
-    is_path = isinstance(source, (str, Path)) or (
-        isinstance(source, (list, tuple)) and all(isinstance(entry, (str, Path)) for entry in source)
-    )
-    table = FileTable(source) if is_path else FrameTable(source)
-    return MemoryEngine(table, score=score, id=id, seed=seed, higher_is_better=higher_is_better)
 
 
 class Study:
@@ -100,13 +64,17 @@ class Study:
                 proxy=None if proxy is None else engine.classes(proxy),
             )
         else:
+            require_same_resource(engine, draw.resource)
             column = (draw.resource or {}).get("proxy")
             classes = None if column is None else engine.classes(column)
             self.design = catalogue.resume(draw, labels or Labels.none(), identify=engine.ids_at, proxy=classes)
 
     @classmethod
-    def resume(cls, draw: Draw, labels: Labels, *, source: Any = None) -> Study:
-        """Take a study up again from its two documents; the resource is found where the draw says, or in ``source``."""
+    def resume(cls, draw: Draw, labels: Labels, *, source: Any = None, **opening: Any) -> Study:
+        """Take a study up again from its two documents; the resource is found where the draw says, or in ``source``.
+
+        ``opening`` holds further options of `karat.open`: engine, memory_limit, spill_directory, watch.
+        """
         where = draw.resource
         if where is None:
             raise InvalidInput("The draw names no resource: take it up with 'karat.curve_from' or give it a resource.")
@@ -116,11 +84,8 @@ class Study:
             id=where["id"],
             seed=draw.seed,
             higher_is_better=where["higher_is_better"],
+            **{"engine": where.get("engine", "auto"), **opening},
         )
-        now, then = engine.describe()["fingerprint"], where["fingerprint"]
-        changed = [f"{name} was {then[name]} and is {now[name]}" for name in then if then[name] != now.get(name)]
-        if changed:
-            raise InvalidData(f"The resource has changed since the draw was made: {'; '.join(changed)}.")
         return cls(engine, draw=draw, labels=labels)
 
     @property

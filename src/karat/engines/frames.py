@@ -8,8 +8,9 @@ import narwhals as nw
 import numpy as np
 
 from karat.engines.base import number_texts
+from karat.engines.bins import Histogram
 from karat.engines.keys import Key, LinearKey
-from karat.engines.scanned import Histogram, Rows
+from karat.engines.scanned import Rows
 from karat.errors import InvalidData, InvalidInput
 
 if TYPE_CHECKING:
@@ -18,16 +19,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.engines.base import Watch
-    from karat.engines.scanned import Where
+    from karat.engines.bins import Where
     from karat.math.path import Floats
 
-_SCORE, _NUMBER, _WANTED = "karat_score", "karat_number", "karat_wanted"
+_SCORE, _NUMBER, _ROW, _WANTED = "karat_score", "karat_number", "karat_row", "karat_wanted"
 
 
 class FrameScanner:
     """Reads a lazy table; a place is the id of a row."""
-
-    name = "the table"
 
     def __init__(
         self,
@@ -36,6 +35,7 @@ class FrameScanner:
         score: str,
         id: str | None = None,
         name: str = "the table",
+        where: dict[str, Any] | None = None,
         check_ids: bool = False,
         watch: Watch | None = None,
     ) -> None:
@@ -43,34 +43,34 @@ class FrameScanner:
         if not isinstance(frame, nw.LazyFrame):
             frame = frame.lazy()
         self.name, self._watch = name, watch
+        self._where = where or {"source": []}
         self._score, self._id = score, id
         self._kind = frame.implementation
         if id is None:
             if not self._kind.is_polars():
                 raise InvalidInput(f"'id' must name a column: the rows of {name} have no order to number them by.")
-            id = "karat_row"
-            numbered = frame.to_native().with_row_index(id, offset=1)
-            frame = nw.from_native(numbered)
+            frame = nw.from_native(frame.to_native().with_row_index(_ROW, offset=1))
+        key = _ROW if id is None else id
         schema = frame.collect_schema()
-        self._others = [column for column in schema.names() if column not in {score, id}]
-        for column in (score, id):
+        self._others = [column for column in schema.names() if column not in {score, key}]
+        for column in (score, key):
             if column not in schema:
                 listed = ", ".join(map(repr, schema.names()))
                 raise InvalidData(f"{self._named} has no column '{column}'; it has {listed}.")
         if not (schema[score].is_numeric() or schema[score] == nw.Boolean):
             raise InvalidData(f"{self._named}'s column '{score}' must be numeric; it is {schema[score]}.")
-        self._ids_are_whole = schema[id].is_integer()
-        if not self._ids_are_whole and schema[id] != nw.String:
-            raise InvalidData(f"{self._named}'s column '{id}' must hold whole numbers or texts; it is {schema[id]}.")
-        self._key = id
+        self._ids_are_whole = schema[key].is_integer()
+        if not self._ids_are_whole and schema[key] != nw.String:
+            raise InvalidData(f"{self._named}'s column '{key}' must hold whole numbers or texts; it is {schema[key]}.")
+        self._key = key
         self._frame: nw.LazyFrame[Any] = frame.with_columns(nw.col(score).cast(nw.Float64).alias(_SCORE))
         if self._ids_are_whole:
-            self._frame = self._frame.with_columns(nw.col(id).cast(nw.Int64).alias(_NUMBER))
+            self._frame = self._frame.with_columns(nw.col(key).cast(nw.Int64).alias(_NUMBER))
         if check_ids:
             self._refuse_bad_ids()
 
     def describe(self) -> dict[str, Any]:
-        return {"source": self.name, "score": self._score, "id": self._id}
+        return {**self._where, "score": self._score, "id": self._id}
 
     def extent(self) -> tuple[float, float]:
         score = nw.col(_SCORE)
@@ -163,7 +163,8 @@ class FrameScanner:
         """Add the number of a text id where a key asks for it."""
         if self._ids_are_whole or not any(key.of_ties for key in keys):
             return self._frame
-        return number_text_ids(self._frame, self._key, name=_NUMBER)
+        numbered: nw.LazyFrame[Any] = number_text_ids(self._frame, self._key, name=_NUMBER)
+        return numbered
 
     def _collect(self, frame: nw.LazyFrame[Any], what: str) -> nw.DataFrame[Any]:
         if self._watch is not None:
@@ -198,7 +199,7 @@ class FrameScanner:
             )
 
 
-def number_text_ids(frame: nw.LazyFrame[Any], column: str, *, name: str) -> nw.LazyFrame[Any]:
+def number_text_ids(frame: nw.LazyFrame[Any], column: str, *, name: str) -> Any:
     """Add the first 60 bits of the MD5 of a text column, computed where the data are."""
     kind, native = frame.implementation, frame.to_native()
     if kind.is_pyspark() or kind.is_pyspark_connect():
@@ -222,7 +223,7 @@ def number_text_ids(frame: nw.LazyFrame[Any], column: str, *, name: str) -> nw.L
     )
 
 
-def keep_ids(frame: nw.LazyFrame[Any], column: str, wanted: Sequence[Any]) -> nw.LazyFrame[Any]:
+def keep_ids(frame: nw.LazyFrame[Any], column: str, wanted: Sequence[Any]) -> Any:
     """Keep the rows with these ids, by a join where the library takes a small table from the client."""
     kind, native = frame.implementation, frame.to_native()
     if kind.is_pyspark() or kind.is_pyspark_connect():

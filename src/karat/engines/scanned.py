@@ -13,7 +13,6 @@ the wanted ones are fetched along, twice as many each time: a design that walks 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,8 +26,10 @@ from karat.engines.base import (
     order_rows,
     require_ranks,
 )
-from karat.engines.keys import COARSE_BITS, Key, LinearKey, next_key, whole_numbers
-from karat.errors import InvalidData
+from karat.engines.bins import Bins, Branch, Histogram, Where, changed_meanwhile
+from karat.engines.keys import COARSE_BITS, Key, LinearKey, TieKey, next_key, whole_numbers
+from karat.errors import InvalidData, InvalidInput
+from karat.math.path import Floats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,45 +37,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from karat.draws import Id
-    from karat.math.path import Floats, Ranks
+    from karat.math.path import Ranks
 
 FETCHED_ROWS = 2_000_000
 """Bins are split until those that hold the wanted ranks have about this many rows."""
 LOOK_AHEAD_ROWS = 4_000_000
 CACHED_ROWS = 8_000_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
-    """A key, and which bins of the key before it were split by it."""
-
-    key: Key
-    parent: Branch | None = None
-    split: Floats | None = None
-    """The parent's key values that were split."""
-
-    def path(self) -> list[Key]:
-        """Return all keys that a row has to go through, the coarsest first."""
-        return [self.key] if self.parent is None else [*self.parent.path(), self.key]
-
-    def where(self, values: Floats) -> list[tuple[Key, Floats]]:
-        """Return what the rows of bins with these values satisfy: each key has one of its values."""
-        if not self.key.whole and (values == 0).any():  # engines differ in whether -0.0 is among [0.0]
-            values = np.r_[values, 0.0, -0.0]
-        if self.parent is None or self.split is None:
-            return [(self.key, values)]
-        return [*self.parent.where(self.split), (self.key, values)]
-
-
-class Histogram(NamedTuple):
-    """Bins: one row each, in no order."""
-
-    values: Floats
-    """The last key's value."""
-    counts: NDArray[np.int64]
-    lowest: Floats
-    """Lowest and highest score in the bin."""
-    highest: Floats
 
 
 class Rows(NamedTuple):
@@ -83,9 +51,6 @@ class Rows(NamedTuple):
     scores: Floats
     ids: NDArray[Any]
     places: NDArray[Any]
-
-
-Where = list[tuple[Key, "Floats"]]
 
 
 class Scanner(Protocol):
@@ -138,7 +103,7 @@ class ScannedEngine:
         self.n_items = self._fingerprint.n_items
         values = np.flatnonzero(counts)
         end = lowest if lowest == highest else np.nan
-        self._bins = _Bins.in_order(
+        self._bins = Bins.in_order(
             Histogram(values.astype(np.float64), counts[values], np.full(len(values), end), np.full(len(values), end)),
             Branch(key=key),
             higher_is_better=higher_is_better,
@@ -163,6 +128,12 @@ class ScannedEngine:
 
     def scores_at(self, ranks: Ranks) -> Floats:
         return self._rows_at(ranks).scores
+
+    def classes(self, column: str) -> NDArray[np.uint8]:
+        raise InvalidInput(
+            f"'proxy' needs the whole list in rank order; got {column!r} of a resource that is only scanned. "
+            "Open it with engine='memory' if it fits."
+        )
 
     def ranks_of(self, scores: ArrayLike) -> Ranks:
         return self.scanner.count_from(check_thresholds(scores), above=self._higher)
@@ -244,7 +215,8 @@ class ScannedEngine:
         first = int(wanted[-1]) + 1
         inside = np.cumsum(self._bins.counts[first : first + n_rows]) <= n_rows
         ahead = np.arange(first, first + int(inside.sum()))
-        return np.r_[wanted, ahead[~self._is_cached(self._bins.starts[ahead] + 1)]]
+        new = ahead[~self._is_cached(self._bins.starts[ahead] + 1)]
+        return np.concatenate([wanted, new])
 
     def _fetch_bins(self, wanted: NDArray[np.intp]) -> None:
         """Fetch the rows of bins of one branch, put them in order and remember them by rank."""
@@ -256,95 +228,18 @@ class ScannedEngine:
         order = order_rows(rows.scores if self._higher else -rows.scores, rows.ids, seed=self.seed)
         starts, counts = bins.starts[wanted], bins.counts[wanted]
         if len(order) != counts.sum():
-            raise _changed_meanwhile(self.scanner.name)
+            raise changed_meanwhile(self.scanner.name)
         offsets = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
         ranks = np.repeat(starts, counts) + offsets + 1
         self._blocks.append(_Block(ranks, Rows(*(column[order] for column in rows))))
 
     def _belong(self, rows: Rows, wanted: NDArray[np.intp], key: Key) -> NDArray[np.bool_]:
-        """Say which rows lie inside one of the bins: between its lowest and highest score, and of its tie key."""
-        bins = self._bins
-        lows, highs = bins.lowest[wanted], bins.highest[wanted]
-        if not key.of_ties:
-            order = np.argsort(lows)
-            place = np.searchsorted(lows[order], rows.scores, side="right") - 1
-            return (place >= 0) & (rows.scores <= highs[order][place])
-        scores, group = np.unique(lows, return_inverse=True)
-        place = np.searchsorted(scores, rows.scores).clip(0, len(scores) - 1)
+        """Say which rows lie inside one of the bins."""
+        if not isinstance(key, TieKey):
+            return self._bins.contain(wanted, rows.scores)
         numbers = number_texts(rows.ids.tolist()) if rows.ids.dtype == object else rows.ids
-        ties = key.of(rows.scores, numbers, whole=whole_numbers)
-        allowed = group * 2**32 + bins.values[wanted].astype(np.int64)
-        return (scores[place] == rows.scores) & np.isin(place * 2**32 + ties, allowed)
-
-
-class _Bins(NamedTuple):
-    """All bins in the order of ranks."""
-
-    starts: NDArray[np.int64]
-    """How many items come before the bin."""
-    counts: NDArray[np.int64]
-    values: Floats
-    lowest: Floats
-    highest: Floats
-    branch: NDArray[np.int64]
-    branches: tuple[Branch, ...]
-
-    @classmethod
-    def in_order(cls, found: Histogram, branch: Branch, *, higher_is_better: bool) -> _Bins:
-        sign = -1 if higher_is_better else 1
-        if branch.key.of_ties:
-            order = np.lexsort((found.values, sign * found.lowest))
-        else:
-            order = np.argsort(sign * (found.values if branch.parent is None else found.lowest), kind="stable")
-        values, counts, lowest, highest = (column[order] for column in found)
-        if branch.parent is not None:
-            values, counts, lowest, highest = _merge_zeros(values, counts, lowest, highest, ties=branch.key.of_ties)
-        starts = np.cumsum(counts) - counts
-        return cls(starts, counts, values, lowest, highest, np.zeros(len(starts), dtype=np.int64), (branch,))
-
-    def holding(self, ranks: Ranks) -> NDArray[np.intp]:
-        """Return the bins in which these ranks stand."""
-        return np.unique(np.searchsorted(self.starts, ranks - 1, side="right") - 1)
-
-    def replaced(
-        self, split: NDArray[np.intp], found: Histogram, branch: Branch, *, higher_is_better: bool, name: str
-    ) -> _Bins:
-        """Return the bins with some of them split.
-
-        The split bins, one after the other, and the found ones, one after the other, are the same rows in the same
-        order: so the rank at which a found bin starts follows from counting, and each split bin must end where one of
-        the found ones does.
-        """
-        inner = _Bins.in_order(found, branch, higher_is_better=higher_is_better)
-        ends = np.cumsum(self.counts[split])
-        if not np.isin(ends, inner.starts + inner.counts).all() or ends[-1] != inner.counts.sum():
-            raise _changed_meanwhile(name)
-        parent = np.searchsorted(ends, inner.starts, side="right")
-        starts = self.starts[split][parent] + inner.starts - (ends - self.counts[split])[parent]
-        keep = np.ones(len(self.starts), dtype=bool)
-        keep[split] = False
-        kept = (self.starts, self.counts, self.values, self.lowest, self.highest, self.branch)
-        new = (starts, inner.counts, inner.values, inner.lowest, inner.highest,
-               np.full(len(starts), len(self.branches)))  # fmt: skip
-        joined = [np.concatenate([old[keep], added]) for old, added in zip(kept, new, strict=True)]
-        order = np.argsort(joined[0])
-        return _Bins(*(column[order] for column in joined), branches=(*self.branches, branch))
-
-
-def _merge_zeros(
-    values: Floats, counts: NDArray[np.int64], lowest: Floats, highest: Floats, *, ties: bool
-) -> Histogram:
-    """Join neighbouring bins that share a score: 0.0 and -0.0 are equal, and yet may have been grouped apart."""
-    shared = (lowest[1:] <= highest[:-1]) & (lowest[:-1] <= highest[1:])
-    if ties:
-        shared &= values[1:] == values[:-1]
-    first = np.flatnonzero(np.r_[True, ~shared])
-    return Histogram(
-        values[first],
-        np.add.reduceat(counts, first),
-        np.minimum.reduceat(lowest, first),
-        np.maximum.reduceat(highest, first),
-    )
+        ties: NDArray[np.int64] = key.of(rows.scores, numbers, whole=whole_numbers)
+        return self._bins.contain(wanted, rows.scores, ties=ties)
 
 
 def _positions(ranks: Ranks, wanted: Ranks) -> NDArray[np.int64]:
@@ -362,7 +257,3 @@ def _refuse_doubles(ids: NDArray[Any], name: str) -> None:
         if text in seen:
             raise InvalidData(f"{name}: expected ids that differ; got {text!r} twice among the drawn items.")
         seen.add(text)
-
-
-def _changed_meanwhile(name: str) -> InvalidData:
-    return InvalidData(f"{name} changed while it was being read.")

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from karat.engines.bins import Histogram
 from karat.engines.keys import Key, LinearKey
-from karat.engines.scanned import Histogram, Rows
+from karat.engines.scanned import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from karat.engines.scanned import Where
+    from karat.engines.bins import Where
     from karat.math.path import Floats
 
 
@@ -22,6 +23,7 @@ class ScoredTable(Protocol):
     """What the scanner needs of a table of files: `FileTable` has it."""
 
     name: str
+    paths: list[str]
     columns: list[str]
 
     def scored(self, *, score: str, id: str | None) -> tuple[str, bool]:
@@ -55,7 +57,7 @@ class SqlScanner:
             table.refuse_bad_ids(id)
 
     def describe(self) -> dict[str, Any]:
-        return {"source": self.name, "score": self._score, "id": self._id}
+        return {"source": list(self._table.paths), "score": self._score, "id": self._id}
 
     def extent(self) -> tuple[float, float]:
         found = self._query("SELECT min(score) AS low, max(score) AS high FROM rows", "reading the range of scores")
@@ -93,10 +95,9 @@ class SqlScanner:
     def fetch(self, where: Where) -> Rows:
         found = self._query(f"SELECT score, id, place FROM rows WHERE {_sql_where(where)}", "fetching candidates")
         ids = np.ma.asarray(found["id"])
-        no_ids = np.ma.getmaskarray(ids) if self._ids_are_whole else np.equal(ids.filled(None), None)
-        if no_ids.any() and self._id is not None:
+        if np.ma.getmaskarray(ids).any() and self._id is not None:
             self._table.refuse_bad_ids(self._id)
-        plain = ids.filled(0).astype(np.int64) if self._ids_are_whole else ids.filled("")
+        plain = np.asarray(ids.data, dtype=np.int64 if self._ids_are_whole else object)
         return Rows(np.asarray(found["score"], dtype=np.float64), plain, np.asarray(found["place"], dtype=np.int64))
 
     def payload(self, places: NDArray[Any]) -> list[dict[str, Any]]:
@@ -105,7 +106,9 @@ class SqlScanner:
 
     def count_from(self, scores: Floats, *, above: bool) -> NDArray[np.int64]:
         sign = ">=" if above else "<="
-        counts = ", ".join(f"count(*) FILTER (score {sign} {_literal(value)}) AS n{i}" for i, value in enumerate(scores))
+        counts = ", ".join(
+            f"count(*) FILTER (score {sign} {_literal(value)}) AS n{i}" for i, value in enumerate(scores)
+        )
         found = self._query(f"SELECT {counts} FROM rows", "counting")
         return np.array([int(found[f"n{i}"][0]) for i in range(len(scores))], dtype=np.int64)
 

@@ -77,14 +77,16 @@ class ScannedFiles(FileTable):
         rows = " UNION ALL ".join(parts)
         if any(_kind(path) != "parquet" for path in files):
             rows = f"FROM {self._stage(rows)}"
+        if id is None:
+            return f"SELECT place, score, place + 1 AS id, place + 1 AS number FROM ({rows})", True
         number = "id" if whole else "('0x' || substr(md5(id), 1, 15))::BIGINT"
-        return f"SELECT place, score, {'place + 1' if id is None else 'id'} AS id, " \
-            f"{'place + 1' if id is None else number} AS number FROM ({rows})", whole  # fmt: skip
+        return f"SELECT place, score, id, {number} AS number FROM ({rows})", whole
 
     def query(self, sql: str, *, what: str) -> dict[str, Any]:
         """Run SQL and return its columns as numpy arrays."""
         with _Watching(self._database, self._watch, what):
             try:
+                self._database.execute("SET preserve_insertion_order = false")
                 return dict(self._database.execute(sql).fetchnumpy())
             except duckdb.InterruptException:
                 raise KeyboardInterrupt from None
@@ -92,6 +94,8 @@ class ScannedFiles(FileTable):
                 raise InvalidData(f"{self.name} needs more than the memory limit: {_first_line(error)}") from error
             except duckdb.Error as error:
                 raise _explain(self._blamed(error), error) from error
+            finally:
+                self._database.execute("SET preserve_insertion_order = true")
 
     def labelled(self, *, score: str, label: str) -> str:
         """Return SQL with the columns place, score and label (0 or 1; NULL if it is neither)."""
@@ -109,19 +113,22 @@ class ScannedFiles(FileTable):
         self._refuse_where(column, lambda path: f"{self._as_text(path, column)} IS NULL", "an id")
         ids = " UNION ALL ".join(f"SELECT {self._as_text(path, column)} AS id FROM {self._scan(path)}"
                                  for path in self.files)  # fmt: skip
-        found = self.query(f"SELECT id FROM ({ids}) GROUP BY id HAVING count(*) > 1 LIMIT 1", what="comparing ids")["id"]
+        found = self.query(f"SELECT id FROM ({ids}) GROUP BY id HAVING count(*) > 1 LIMIT 1", what="comparing ids")[
+            "id"
+        ]
         if not len(found):
             return
         twice = str(found[0])
         places: list[tuple[Path, int]] = []
         for path in self.files:
-            rows = self._run(path, f"SELECT row_number FROM ({self._numbered(path)}) WHERE "
-                             f"{self._as_text(path, column)} = {_text(twice)} ORDER BY row_number LIMIT 2").fetchall()  # fmt: skip
-            places += [(path, int(row[0])) for row in rows]
+            same = f"{self._as_text(path, column)} = {_text(twice)}"
+            query = f"SELECT row_number FROM ({self._numbered(path)}) WHERE {same} ORDER BY row_number LIMIT 2"
+            places += [(path, int(row[0])) for row in self._run(path, query).fetchall()]
         (first_path, first), (path, second) = places[:2]
         also = f"row {first + 1}" if first_path == path else f"{first_path}, row {first + 1}"
         raise InvalidData(
-            f"{path}, row {second + 1}, column '{column}': expected ids that differ; got {twice!r}, which {also} has too."
+            f"{path}, row {second + 1}, column '{column}': expected ids that differ; got {twice!r}, "
+            f"which {also} has too."
         )
 
     # --- inside
@@ -138,7 +145,6 @@ class ScannedFiles(FileTable):
                 self._database.execute(f"SET memory_limit = {_text(memory_limit)}")
             except duckdb.Error:
                 raise InvalidInput(f"'memory_limit' must be a size such as '4GB'; got {memory_limit!r}.") from None
-        self._database.execute("SET preserve_insertion_order = false")
         self._database.execute("SET perfect_ht_threshold = 17")  # counting by 16-bit keys needs no hash table
         if self._watch is not None:
             self._database.execute("SET enable_progress_bar = true")
@@ -186,9 +192,8 @@ class ScannedFiles(FileTable):
         """Parse text files (and number the rows of database tables) once, into a temporary table."""
         self._n_staged += 1
         name = f"staged{self._n_staged}"
-        self._database.execute("SET preserve_insertion_order = true")
-        self.query(f"CREATE TEMP TABLE {name} AS {rows}", what="reading")
-        self._database.execute("SET preserve_insertion_order = false")
+        with _Watching(self._database, self._watch, "reading"):
+            self._run(self.files[0], f"CREATE TEMP TABLE {name} AS {rows}")
         return name
 
     def _blamed(self, error: duckdb.Error) -> Path:
@@ -231,4 +236,3 @@ def _clean_up(database: duckdb.DuckDBPyConnection, folder: str) -> None:
 
 def _first_line(error: duckdb.Error) -> str:
     return str(error).split("\n", maxsplit=1)[0]
-

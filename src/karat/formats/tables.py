@@ -131,7 +131,9 @@ class FileTable:
                 self._database.execute("CREATE OR REPLACE TEMP TABLE wanted (row_number BIGINT)")
                 self._database.execute("INSERT INTO wanted SELECT unnest(?)", [np.unique(inside).tolist()])
                 selected = ", ".join(_quote(name) for name in names)
-                query = f"SELECT row_number, {selected} FROM ({self._numbered(path)}) SEMI JOIN wanted USING (row_number)"
+                query = (
+                    f"SELECT row_number, {selected} FROM ({self._numbered(path)}) SEMI JOIN wanted USING (row_number)"
+                )
                 for number, *values in self._run(path, query).fetchall():
                     found[start + number] = dict(zip(names, values, strict=True))
             start += size
@@ -303,8 +305,8 @@ def _first_line(path: Path) -> str:
 
 def _first_line_of_zstandard(path: Path) -> bytes:
     query = (
-        f"SELECT line FROM read_csv({_text(path)}, auto_detect=false, header=false, delim='\\x01', quote='', escape='', "
-        "columns={line: 'VARCHAR'}, compression='zstd', strict_mode=false) LIMIT 1"
+        f"SELECT line FROM read_csv({_text(path)}, auto_detect=false, header=false, delim='\\x01', quote='', "
+        "escape='', columns={line: 'VARCHAR'}, compression='zstd', strict_mode=false) LIMIT 1"
     )
     try:
         found = duckdb.connect().execute(query).fetchall()
