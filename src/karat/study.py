@@ -64,7 +64,7 @@ class Study:
                 proxy=None if proxy is None else engine.classes(proxy),
             )
         else:
-            require_same_resource(engine, draw.resource)
+            require_same_resource(engine, draw)
             column = (draw.resource or {}).get("proxy")
             classes = None if column is None else engine.classes(column)
             self.design = catalogue.resume(draw, labels or Labels.none(), identify=engine.ids_at, proxy=classes)

@@ -16,17 +16,19 @@ from karat import _check
 from karat.errors import InvalidData
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from karat.draws import Id
+    from karat.draws import Draw, Id
     from karat.math.path import Floats, Ranks
 
     Watch = Callable[[str, float | None], None]
     """Told what is being read and how much of it is done (0 to 1, None if unknown)."""
 
 HASH_BITS = 31
+LOOKED_UP_AGAIN = 200
+"""How many drawn items are looked up when a draw is taken up again."""
 _PRIME = 2**HASH_BITS - 1
 _FACTOR = 48271
 
@@ -150,9 +152,12 @@ class Fingerprint(NamedTuple):
         }
 
 
-def require_same_resource(engine: Engine, resource: Mapping[str, Any] | None) -> None:
-    """Raise, saying what changed, unless the engine ranks the resource that a draw was taken from."""
-    then = (resource or {}).get("fingerprint")
+def require_same_resource(engine: Engine, draw: Draw) -> None:
+    """Raise, saying what changed, unless the engine ranks the resource that a draw was taken from.
+
+    The fingerprint sees the scores; some of the drawn ranks, looked up again, see whether they hold the same items.
+    """
+    then = (draw.resource or {}).get("fingerprint")
     if not then:
         return
     now = engine.describe()["fingerprint"]
@@ -166,8 +171,21 @@ def require_same_resource(engine: Engine, resource: Mapping[str, Any] | None) ->
     elif now["score_checksum"] != then.get("score_checksum"):
         what = "it has as many items in the same range, but other scores"
     else:
-        return
-    raise InvalidData(f"The resource has changed since the draw was made: {what}.")
+        what = _other_item(engine, draw)
+    if what:
+        raise InvalidData(f"The resource has changed since the draw was made: {what}.")
+
+
+def _other_item(engine: Engine, draw: Draw) -> str:
+    ids = draw.ids
+    if not ids:
+        return ""
+    places = np.unique(np.linspace(0, len(ids) - 1, LOOKED_UP_AGAIN).astype(np.int64))
+    ranks = draw.ranks[places]
+    for rank, now, place in zip(ranks.tolist(), engine.ids_at(ranks), places.tolist(), strict=True):
+        if str(now) != str(ids[place]):
+            return f"the item at rank {rank:,} was {ids[place]!r} and is {now!r} now"
+    return ""
 
 
 def require_ranks(ranks: Ranks, n_items: int) -> None:

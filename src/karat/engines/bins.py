@@ -92,13 +92,13 @@ class Bins(NamedTuple):
             order = np.argsort(self.lowest[wanted])
             lows, highs = self.lowest[wanted][order], self.highest[wanted][order]
             place = np.searchsorted(lows, scores, side="right") - 1
-            below: NDArray[np.bool_] = scores <= highs[place]
-            return below & (place >= 0)
+            inside: NDArray[np.bool_] = (place >= 0) & (scores <= highs[place])
+            return inside
         tied, group = np.unique(self.lowest[wanted], return_inverse=True)
         place = np.searchsorted(tied, scores).clip(0, len(tied) - 1)
         allowed = group * 2**HASH_BITS + self.values[wanted].astype(np.int64)
-        allowed_ties: NDArray[np.bool_] = np.isin(place * 2**HASH_BITS + ties, allowed)
-        return (tied[place] == scores) & allowed_ties
+        belongs: NDArray[np.bool_] = (tied[place] == scores) & np.isin(place * 2**HASH_BITS + ties, allowed)
+        return belongs
 
     def replaced(
         self, split: NDArray[np.intp], found: Histogram, branch: Branch, *, higher_is_better: bool, name: str

@@ -227,11 +227,10 @@ def keep_ids(frame: nw.LazyFrame[Any], column: str, wanted: Sequence[Any]) -> An
     """Keep the rows with these ids, by a join where the library takes a small table from the client."""
     kind, native = frame.implementation, frame.to_native()
     if kind.is_pyspark() or kind.is_pyspark_connect():
-        import pandas as pd  # noqa: PLC0415
         from pyspark.sql import functions as F  # noqa: N812, PLC0415
 
         type_ = dict(native.dtypes)[column]
-        small = native.sparkSession.createDataFrame(pd.DataFrame({column: wanted}), f"`{column}` {type_}")
+        small = native.sparkSession.createDataFrame([(value,) for value in wanted], f"`{column}` {type_}")
         return nw.from_native(native.join(F.broadcast(small), on=column, how="left_semi"))
     if kind.is_polars():
         import polars as pl  # noqa: PLC0415

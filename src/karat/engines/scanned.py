@@ -89,10 +89,13 @@ class _Block(NamedTuple):
 
 
 class ScannedEngine:
-    """Ranks what a scanner reads."""
+    """Ranks what a scanner reads; ``fetched_rows`` says how many rows it may fetch before it looks closer first."""
 
-    def __init__(self, scanner: Scanner, *, seed: int = 0, higher_is_better: bool = True) -> None:
+    def __init__(
+        self, scanner: Scanner, *, seed: int = 0, higher_is_better: bool = True, fetched_rows: int = FETCHED_ROWS
+    ) -> None:
         self.scanner = scanner
+        self._fetched_rows = fetched_rows
         self.seed = _check.whole("seed", seed)
         self._higher = higher_is_better
         lowest, highest = scanner.extent()
@@ -192,9 +195,9 @@ class ScannedEngine:
             bins = self._bins
             wanted = bins.holding(ranks)
             counts = bins.counts[wanted]
-            if counts.sum() <= FETCHED_ROWS:
+            if counts.sum() <= max(self._fetched_rows, 4 * len(ranks)):
                 return
-            full = counts > FETCHED_ROWS / len(wanted)
+            full = counts > max(self._fetched_rows / len(wanted), 1)
             heavy = wanted[full & ~np.isin(bins.starts[wanted], list(done))]
             if not heavy.size:
                 return

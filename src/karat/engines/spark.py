@@ -35,11 +35,14 @@ def get_session(master: str | None = None) -> Any:
         from pyspark.sql import SparkSession  # noqa: PLC0415
     except ImportError:
         raise MissingExtra("Spark is not installed; install it with: pip install 'karat[spark]'.") from None
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        return running
     if master is not None and master.startswith("spark://"):
         require_answer(master)
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        current = running.conf.get("spark.master", "")
+        if master not in {None, current}:
+            raise InvalidInput(f"Spark is already running on {current!r} in this process; stop it to use {master!r}.")
+        return running
     find_java()
     builder = SparkSession.builder.appName("karat").config("spark.ui.showConsoleProgress", "false")
     if master is not None:

@@ -61,10 +61,10 @@ class SqlScanner:
 
     def extent(self) -> tuple[float, float]:
         found = self._query("SELECT min(score) AS low, max(score) AS high FROM rows", "reading the range of scores")
-        low, high = float(found["low"][0]), float(found["high"][0])
+        low, high = (np.ma.filled(np.ma.asarray(found[name], dtype=np.float64), np.nan)[0] for name in ("low", "high"))
         if not (np.isfinite(low) and np.isfinite(high)):
             self._table.refuse_bad_numbers(self._score)
-        return low, high
+        return float(low), float(high)
 
     def count(self, key: LinearKey) -> NDArray[np.int64]:
         # A key of 16 bits lets DuckDB count in a plain array instead of a hash table: a third of the time.

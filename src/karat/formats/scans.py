@@ -64,7 +64,7 @@ class ScannedFiles(FileTable):
         if self._is_one_parquet():
             listed = ", ".join(_text(path) for path in files)
             starts = np.cumsum([0, *self._sizes[:-1]]).tolist()
-            place = "file_row_number" if len(files) == 1 else f"{starts}[file_index + 1] + file_row_number"
+            place = "file_row_number" if len(files) == 1 else f"({starts}::BIGINT[])[(file_index + 1)::BIGINT] + file_row_number"
             scanned = f"read_parquet([{listed}])"
             parts = [f"SELECT {place} AS place, {self._columns_of(files[0], score, id, whole=whole)} FROM {scanned}"]
         else:
@@ -88,12 +88,12 @@ class ScannedFiles(FileTable):
             try:
                 self._database.execute("SET preserve_insertion_order = false")
                 return dict(self._database.execute(sql).fetchnumpy())
-            except duckdb.InterruptException:
-                raise KeyboardInterrupt from None
             except duckdb.OutOfMemoryException as error:
                 raise InvalidData(f"{self.name} needs more than the memory limit: {_first_line(error)}") from error
             except duckdb.Error as error:
                 raise _explain(self._blamed(error), error) from error
+            except RuntimeError as error:  # so DuckDB reports that somebody pressed Ctrl-C
+                raise KeyboardInterrupt from error
             finally:
                 self._database.execute("SET preserve_insertion_order = true")
 

@@ -243,6 +243,8 @@ class FileTable:
             return self._database.execute(query)
         except duckdb.Error as error:
             raise _explain(path, error) from error
+        except RuntimeError as error:  # so DuckDB reports that somebody pressed Ctrl-C
+            raise KeyboardInterrupt from error
 
 
 def find_duplicates(numbers: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
