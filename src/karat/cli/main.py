@@ -13,6 +13,9 @@ from karat.cli import curve, demo, draw, gate, metrics, next, plan, simulate  # 
 from karat.cli.output import complain
 from karat.errors import KaratError
 
+_INTERRUPTED = 130
+"""What typer makes of Ctrl-C in a command."""
+
 app = typer.Typer(
     name="karat",
     help="How good are my predictions? Curves with bounds that hold, from few labels.",
@@ -53,6 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         where = getattr(getattr(error, "ctx", None), "command_path", "karat")
         return complain(f"{word()} Try '{where} --help'.")
+    if result == _INTERRUPTED:
+        return complain("interrupted; nothing was left half written.")
     return result if isinstance(result, int) else 0
 
 

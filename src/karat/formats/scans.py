@@ -86,16 +86,14 @@ class ScannedFiles(FileTable):
         """Run SQL and return its columns as numpy arrays."""
         with _Watching(self._database, self._watch, what):
             try:
-                self._database.execute("SET preserve_insertion_order = false")
-                return dict(self._database.execute(sql).fetchnumpy())
+                self._execute("SET preserve_insertion_order = false")
+                return dict(self._execute(sql).fetchnumpy())
             except duckdb.OutOfMemoryException as error:
                 raise InvalidData(f"{self.name} needs more than the memory limit: {_first_line(error)}") from error
             except duckdb.Error as error:
                 raise _explain(self._blamed(error), error) from error
-            except RuntimeError as error:  # so DuckDB reports that somebody pressed Ctrl-C
-                raise KeyboardInterrupt from error
             finally:
-                self._database.execute("SET preserve_insertion_order = true")
+                self._execute("SET preserve_insertion_order = true")
 
     def labelled(self, *, score: str, label: str) -> str:
         """Return SQL with the columns place, score and label (0 or 1; NULL if it is neither)."""
@@ -139,16 +137,16 @@ class ScannedFiles(FileTable):
             raise InvalidInput(f"'spill_directory' must be a folder that exists; got {str(parent)!r}.")
         folder = tempfile.mkdtemp(prefix="karat-", dir=parent)
         weakref.finalize(self, _clean_up, self._database, folder)
-        self._database.execute(f"SET temp_directory = {_text(folder)}")
+        self._execute(f"SET temp_directory = {_text(folder)}")
         if memory_limit is not None:
             try:
-                self._database.execute(f"SET memory_limit = {_text(memory_limit)}")
+                self._execute(f"SET memory_limit = {_text(memory_limit)}")
             except duckdb.Error:
                 raise InvalidInput(f"'memory_limit' must be a size such as '4GB'; got {memory_limit!r}.") from None
-        self._database.execute("SET perfect_ht_threshold = 17")  # counting by 16-bit keys needs no hash table
+        self._execute("SET perfect_ht_threshold = 17")  # counting by 16-bit keys needs no hash table
         if self._watch is not None:
-            self._database.execute("SET enable_progress_bar = true")
-            self._database.execute("SET enable_progress_bar_print = false")
+            self._execute("SET enable_progress_bar = true")
+            self._execute("SET enable_progress_bar_print = false")
 
     def _is_one_parquet(self) -> bool:
         """Say whether all files are Parquet of the same columns: then DuckDB reads them as one."""

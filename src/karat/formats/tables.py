@@ -128,8 +128,8 @@ class FileTable:
         for path, size in zip(self.files, self._sizes, strict=True):
             inside = positions[(positions >= start) & (positions < start + size)] - start
             if inside.size:
-                self._database.execute("CREATE OR REPLACE TEMP TABLE wanted (row_number BIGINT)")
-                self._database.execute("INSERT INTO wanted SELECT unnest(?)", [np.unique(inside).tolist()])
+                self._execute("CREATE OR REPLACE TEMP TABLE wanted (row_number BIGINT)")
+                self._execute("INSERT INTO wanted SELECT unnest(?)", [np.unique(inside).tolist()])
                 selected = ", ".join(_quote(name) for name in names)
                 query = (
                     f"SELECT row_number, {selected} FROM ({self._numbered(path)}) SEMI JOIN wanted USING (row_number)"
@@ -167,10 +167,10 @@ class FileTable:
             database = database_of(path)
             alias = f"attached{len(self._attached)}"
             try:
-                self._database.execute(f"ATTACH {_text(database)} AS {alias} (READ_ONLY)")
+                self._execute(f"ATTACH {_text(database)} AS {alias} (READ_ONLY)")
             except duckdb.Error as error:
                 raise _explain(database, error) from error
-            tables = [str(row[0]) for row in self._database.execute(
+            tables = [str(row[0]) for row in self._execute(
                 "SELECT table_name FROM information_schema.tables WHERE table_catalog = ? ORDER BY ALL", [alias]
             ).fetchall()]  # fmt: skip
             name = str(path).partition("::")[2] or (tables[0] if len(tables) == 1 else "")
@@ -240,9 +240,13 @@ class FileTable:
 
     def _run(self, path: Path, query: str) -> duckdb.DuckDBPyConnection:
         try:
-            return self._database.execute(query)
+            return self._execute(query)
         except duckdb.Error as error:
             raise _explain(path, error) from error
+
+    def _execute(self, query: str, parameters: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
+        try:
+            return self._database.execute(query, list(parameters))
         except RuntimeError as error:  # so DuckDB reports that somebody pressed Ctrl-C
             raise KeyboardInterrupt from error
 
