@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,8 @@ import typer
 from karat import plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
+from karat.designs import catalogue
+from karat.designs.certify import CertifyDesign
 from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
 from karat.report.page import marks, render_report
@@ -29,6 +32,9 @@ def run(
     ] = None,
     html: Annotated[Path | None, typer.Option(help="Write a self-contained report.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Write the precision curve (PNG, SVG, PDF).")] = None,
+    forecast: Annotated[
+        bool, typer.Option("--forecast", help="certify: add what the next 100 and 500 labels would buy.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bound the whole precision curve from the labels that are in.
@@ -43,7 +49,9 @@ def run(
     """
     document = study.load_draw(draw)
     answers = read_answers(labels, document)
-    curve = study.curve_from(document, answers)
+    design = catalogue.resume(document, answers)
+    curve = design.curve()
+    ahead = design.forecast() if forecast and isinstance(design, CertifyDesign) and not design.done else []
     known_positives = _read_positives(positives)
     ranks = at or marks(curve.n_items)
     rows = [_at(curve, rank, known_positives) for rank in ranks]
@@ -58,11 +66,16 @@ def run(
     if as_json:
         tables = [{"rank": rank, **{name: interval.to_dict() for name, interval in row.items()}}
                   for rank, row in zip(ranks, rows, strict=True)]  # fmt: skip
-        print_json({**curve.to_dict(), "at": tables})
+        print_json({**curve.to_dict(), "at": tables, "forecast": [asdict(row) for row in ahead]})
         return
     print_text(str(curve))
     for note in curve.notes:
         print_text(note)
+    for row in ahead:
+        print_text(
+            f"{row.n_more:,} more labels would reach rank {row.rank_reached:,}, there at "
+            f"{row.worst_share_so_far:.2f} of the wanted half-width (over all ranks: {row.worst_share:.2f})."
+        )
     print_table(
         ["items kept", "precision", "right items", "recall", "F1"],
         [[f"top {rank:,}", *(_cell(row[name]) for name in ("precision", "yield", "recall", "f1"))]

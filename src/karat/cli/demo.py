@@ -58,7 +58,8 @@ def run(
     with study.write_whole(report) as stream:
         stream.write(
             render_report(main, title="How good is the demo knowledge base?", draw=draw, truth=truth,
-                          others={name: curves[name] for name in ("paula", "uniform")}, commands=[f"karat demo --items {items} --seed {seed}"])
+                          others={name: curves[name] for name in ("paula", "uniform")},
+                          commands=[f"karat demo --items {items} --seed {seed}"])
         )  # fmt: skip
     plotting.save(
         plotting.draw_bounds(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import typer
 
 import karat
-from karat.cli import curve, demo, draw, gate, metrics, next, plan, simulate  # noqa: A004
+from karat.cli import bands, curve, demo, draw, gate, metrics, next, plan, pool, simulate  # noqa: A004
 from karat.cli.output import complain
 from karat.errors import KaratError
 
@@ -24,8 +24,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for command in (plan, draw, next, curve, gate, metrics, simulate, demo):
+for command in (plan, draw, next, curve, gate, metrics, bands, simulate, demo):
     app.command(command.__name__.rsplit(".", 1)[-1])(command.run)
+app.add_typer(pool.group)
 
 
 def _version(value: bool) -> None:

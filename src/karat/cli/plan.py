@@ -11,6 +11,7 @@ import typer
 from karat import plotting
 from karat.cli.options import AsJson, Choice, EngineName, MemoryLimit, SpillDirectory, with_method
 from karat.cli.output import print_json, print_table, print_text, say, watch_scans
+from karat.designs.certify import Certify
 from karat.designs.paula import Paula
 from karat.designs.stratified import Stratified
 from karat.designs.uniform import Uniform
@@ -20,6 +21,7 @@ from karat.resources import open_resource
 from karat.results import show
 
 _SHARES = (0.01, 0.1, 0.5, 0.9)
+_COMPARED = ("certify", "paula", "stratified", "uniform")
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
 
 
@@ -35,6 +37,9 @@ def run(
     memory_limit: MemoryLimit = None,
     spill_directory: SpillDirectory = None,
     cost_per_label: Annotated[float | None, typer.Option(help="Adds what the labels cost.")] = None,
+    rates: Annotated[
+        str | None, typer.Option(help="certify: assumed share of right items at some ranks: 1:.95,10000:.6")
+    ] = None,
     compare: Annotated[bool, typer.Option("--compare", help="All methods at several guarantees.")] = False,
     plot: Annotated[Path | None, typer.Option(help="With --compare: write the picture (PNG, SVG, PDF).")] = None,
     as_json: AsJson = False,
@@ -42,6 +47,8 @@ def run(
     """Say how many labels a method needs.
 
     Examples:
+
+        karat plan --items 1000000 --rates 1:.95,1000000:.4 --cost-per-label 0.1
 
         karat plan --items 217077 --method paula --epsilon 0.03
 
@@ -53,42 +60,78 @@ def run(
     """
     if (items is None) == (not source):
         raise InvalidInput("'--items' or a resource must be given, not both.")
-    spread: dict[str, float] = {}
-    if source:
-        with watch_scans() as watch:
-            items, spread = _look_at(source, score, engine=engine, memory_limit=memory_limit,
-                                     spill_directory=spill_directory, watch=watch)  # fmt: skip
-    assert items is not None  # noqa: S101
+    opening = {"engine": engine, "memory_limit": memory_limit, "spill_directory": spill_directory}
+    items, spread = (items, {}) if items is not None else _look_at(source or [], score, **opening)
     if plot is not None and not compare:
         raise InvalidInput("'--plot' goes with '--compare'.")
     if compare:
         _compare(items, choice.given, plot, as_json=as_json)
         return
-    planned = {"method": choice.name, "items": items, **choice.make().plan(items)}
+    method = choice.make()
+    if rates is not None and not isinstance(method, Certify):
+        raise InvalidInput("'--rates' goes with '--method certify'.")
+    found = method.plan(items, rates=_read_rates(rates, items)) if isinstance(method, Certify) else method.plan(items)
+    planned = {"method": choice.name, "items": items, **found}
     if cost_per_label is not None:
         planned["cost"] = planned["labels"] * cost_per_label
     if spread:
         planned["scores"] = spread
     if as_json:
         print_json(planned)
+    else:
+        _print_plan(planned)
+
+
+def _print_plan(planned: dict[str, Any]) -> None:
+    print_text(f"{planned['method']} needs {planned['labels']:,} labels for {planned['items']:,} items.")
+    if "scores" in planned:
+        listed = ", ".join(f"{name} {value:.4g}" for name, value in planned["scores"].items())
+        print_text(f"Scores: {listed}.")
+    if planned["method"] == Certify.name:
+        _explain_certify(planned)
         return
-    print_text(f"{choice.name} needs {planned['labels']:,} labels for {items:,} items.")
     rows = [(name, show(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value))
             for name, value in planned.items() if name not in {"method", "items", "labels", "scores"}]  # fmt: skip
     print_table(["", ""], rows)
-    if spread:
-        print_table(["score", *spread], [["", *(f"{value:.4g}" for value in spread.values())]])
 
 
 def _look_at(source: list[str], score: str | None, **opening: Any) -> tuple[int, dict[str, float]]:
     """Count the items of a resource and, if a score is named, say how it is spread."""
     if score is None:
         return FileTable(source).n_rows, {}
-    resource = open_resource(source, score=score, **opening)
-    n_items = resource.n_items
-    ranks = np.array([1, *(max(1, round(n_items * share)) for share in _SHARES), n_items])
-    names = ["highest", *(f"top {share:.0%}" for share in _SHARES), "lowest"]
-    return n_items, dict(zip(names, map(float, resource.scores_at(ranks)), strict=True))
+    with watch_scans() as watch:
+        resource = open_resource(source, score=score, watch=watch, **opening)
+        n_items = resource.n_items
+        ranks = np.array([1, *(max(1, round(n_items * share)) for share in _SHARES), n_items])
+        names = ["highest", *(f"top {share:.0%}" for share in _SHARES), "lowest"]
+        return n_items, dict(zip(names, map(float, resource.scores_at(ranks)), strict=True))
+
+
+def _explain_certify(planned: dict[str, Any]) -> None:
+    print_text(f"To be {planned['target']}; simulated: {planned['labels_low']:,} to {planned['labels_high']:,} labels.")
+    for row in planned["budgets"]:
+        width = f"±{row['half_width_relative']:.0%} or ±{row['half_width_absolute']:.3f}"
+        print_text(f"  {row['labels']:>6,} labels: {'within target' if row['worst_over_target'] <= 1 else width}")
+    ends = list(planned["assumed_rates"].items())
+    print_text(
+        f"Assumed: {ends[0][1]:.2f} of the items right at the top, {ends[-1][1]:.2f} at rank {int(ends[-1][0]):,}"
+    )
+    print_text("(other lists: --rates 1:.95,10000:.6; the bounds hold whatever the list is like).")
+    if "cost" in planned:
+        print_text(f"Cost: {planned['cost']:,.2f}")
+
+
+def _read_rates(text: str | None, items: int) -> dict[int, float] | None:
+    if text is None:
+        return None
+    rates: dict[int, float] = {}
+    for part in text.split(","):
+        rank, _, rate = part.partition(":")
+        try:
+            rates[int(rank) if rate else items] = float(rate or rank)
+        except ValueError:
+            raise InvalidInput(f"'--rates' must look like 1:.95,10000:.6 or .8; got {text!r}.") from None
+    return rates
 
 
 def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: bool) -> None:
@@ -104,13 +147,15 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         stratified = Stratified(precision=planned_precision, confidence_level=level, **shared).plan(items)
         factor = Paula(**shared).grid(items).factor
         uniform = Uniform(alpha=factor - 1, precision=planned_precision, confidence_level=level).plan(items)
-        rows.append({"epsilon": epsilon, "factor": factor, "paula": paula["labels"],
+        certify = Certify(target="relative", relative=factor - 1, confidence_level=level)
+        rates = {1: planned_precision, items: planned_precision}
+        rows.append({"epsilon": epsilon, "factor": factor,
+                     "certify": certify.plan(items, rates=rates, budgets=())["labels"], "paula": paula["labels"],
                      "stratified": stratified["labels"], "uniform": uniform["labels"]})  # fmt: skip
     if plot is not None:
-        names = ("paula", "stratified", "uniform")
         axes = plotting.draw_label_counts(
             [row["factor"] for row in rows],
-            {name: [row[name] for row in rows] for name in names},
+            {name: [row[name] for row in rows] for name in _COMPARED},
             title=f"Labels for a guarantee on all of {items:,} items",
         )
         plotting.save(axes, plot)
@@ -119,8 +164,8 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         print_json({"items": items, "precision": planned_precision, "confidence_level": level, "rows": rows})
         return
     print_table(
-        ["epsilon", "factor", "paula", "stratified", "uniform"],
-        [[f"{row['epsilon']:g}", f"{row['factor']:.4f}", *(f"{row[n]:,}" for n in ("paula", "stratified", "uniform"))]
+        ["epsilon", "factor", *_COMPARED],
+        [[f"{row['epsilon']:g}", f"{row['factor']:.4f}", *(f"{row[name]:,}" for name in _COMPARED)]
          for row in rows],
-        title=f"Labels for {items:,} items (sampling planned for precision {planned_precision:g}, {level:.0%})",
+        title=f"Labels for {items:,} items (planned or simulated at precision {planned_precision:g}, {level:.0%})",
     )  # fmt: skip

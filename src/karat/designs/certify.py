@@ -12,6 +12,7 @@ from karat.curves import Curve
 from karat.designs.base import require_asked, unanswered_note
 from karat.draws import UNSURE, Draw, Labels
 from karat.math.certify.cells import Cells
+from karat.math.certify.forecast import NextLabels, budgets_buy, labels_needed, next_labels
 from karat.math.certify.judge import worst_share
 from karat.math.certify.noise import LabelErrors
 from karat.math.certify.settings import Settings
@@ -20,15 +21,16 @@ from karat.math.certify.walk import Walk
 from karat.results import Assumption
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from karat.designs.base import Identify, Proxy
-    from karat.math.certify.band import Bounds
+    from karat.math.certify.bounds import Bounds
     from karat.math.path import Ranks
 
 TARGETS = ("either", "relative", "absolute")
+_PLAN_RUNS = 3
 _GOLD_SHARE = 0.1
 """Of what the confidence level leaves, the part spent on learning error rates from gold items."""
 
@@ -128,11 +130,54 @@ class Certify:
             return None
         return LabelErrors(sensitivity=_as_range(self.sensitivity), specificity=_as_range(self.specificity))
 
-    def plan(self, n_items: int) -> dict[str, Any]:
-        """Return how many labels a knowledge-base-like list would need; see `karat.forecast` for other lists."""
-        from karat.forecast import forecast_labels  # noqa: PLC0415
+    def plan(
+        self, n_items: int, *, rates: Mapping[int, float] | None = None, budgets: Sequence[int] = (300, 1000, 3000)
+    ) -> dict[str, Any]:
+        """Simulate how many labels are needed and how tight budgets get if precision by rank is as ``rates`` say.
 
-        return forecast_labels(self, n_items).to_dict()
+        Parameters
+        ----------
+        rates
+            Chance of a right item at some ranks, interpolated in between (None: like a knowledge base, falling from .85
+            by .03 with each factor e of the rank).
+        budgets
+            Label counts whose tightness is wanted.
+
+        Examples
+        --------
+        >>> planned = Certify().plan(20_000, rates={1: 0.9, 20_000: 0.5}, budgets=[300])
+        >>> 500 < planned["labels"] < 3000, planned["budgets"][0]["half_width_relative"] > 0.08
+        (True, True)
+        """
+        n_items = _check.whole("n_items", n_items, least=1)
+        assumed = _falling_rates(n_items) if rates is None else {int(rank): float(r) for rank, r in rates.items()}
+        ranks, chances = (np.array(column) for column in zip(*sorted(assumed.items()), strict=True))
+        settings = self.settings()
+        needed = labels_needed(ranks, chances, settings=settings, n_items=n_items, n_runs=_PLAN_RUNS)
+        rows = [row for row in budgets if row < n_items] if self.budget is None else []
+        bought = budgets_buy(ranks, chances, settings=settings, n_items=n_items, budgets=rows, n_runs=_PLAN_RUNS)
+        return {
+            "labels": round(needed.mean),
+            "labels_low": round(needed.low),
+            "labels_high": round(needed.high),
+            "target_met": needed.share_met,
+            "target": self._target_in_words(),
+            "assumed_rates": {str(rank): round(float(chance), 4) for rank, chance in zip(ranks, chances, strict=True)},
+            "budgets": [
+                {
+                    "labels": row.budget,
+                    "worst_over_target": row.worst_share,
+                    "half_width_relative": row.worst_share * self.relative,
+                    "half_width_absolute": row.worst_share * self.absolute,
+                }
+                for row in bought
+            ],
+        }
+
+    def _target_in_words(self) -> str:
+        relative, absolute = f"within {self.relative:.0%}", f"within {self.absolute:g} of precision"
+        wish = {"relative": relative, "absolute": absolute, "either": f"{relative} or {absolute}"}[self.target]
+        return f"{wish}, from rank {self.from_rank:,} on"
 
     def begin(
         self,
@@ -235,6 +280,10 @@ class CertifyDesign:
         notes = unanswered_note(self.draw, self.labels) + self._progress_note()
         return self.method.curve_of(self.walk.bounds(), self.draw.n_items, self.labels.n_sure, notes)
 
+    def forecast(self, n_more: Sequence[int] = (100, 500)) -> list[NextLabels]:
+        """Simulate what the next labels would buy, at the rates seen so far."""
+        return next_labels(self.walk, n_more)
+
     @property
     def pending(self) -> Ranks:
         asked = self.draw.ranks
@@ -263,13 +312,20 @@ def _columns_of(cells: Cells) -> dict[str, NDArray[Any]]:
 
 def _cells_of(columns: Mapping[str, NDArray[Any]]) -> Cells:
     kinds = {"probabilities": np.float64, "new": np.bool_}
-    return Cells(**{name: columns[name].astype(kinds.get(name, np.int64)) for name in Cells.__slots__})
+    cells: dict[str, NDArray[Any]] = {name: columns[name].astype(kinds.get(name, np.int64)) for name in Cells.__slots__}
+    cells["counts"] = cells["counts"].reshape(len(cells["ends"]), -1)
+    return Cells(**cells)
 
 
 def _drawn_again(cells: Cells) -> Ranks:
     pilot = cells.ranks[cells.look == 0]
     later = cells.ranks[(cells.look > 0) & cells.new]
     return later[np.isin(later, pilot)]
+
+
+def _falling_rates(n_items: int) -> dict[int, float]:
+    ranks = np.unique(np.geomspace(1, n_items, 30).astype(np.int64))
+    return {int(rank): float(max(0.85 - 0.03 * np.log1p(rank / 100), 0.02)) for rank in ranks}
 
 
 def _as_range(value: float | tuple[float, float]) -> tuple[float, float]:

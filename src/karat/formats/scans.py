@@ -64,9 +64,11 @@ class ScannedFiles(FileTable):
         if self._is_one_parquet():
             listed = ", ".join(_text(path) for path in files)
             starts = np.cumsum([0, *self._sizes[:-1]]).tolist()
-            place = "file_row_number" if len(files) == 1 else f"({starts}::BIGINT[])[(file_index + 1)::BIGINT] + file_row_number"
+            start = "0" if len(files) == 1 else f"({starts}::BIGINT[])[(file_index + 1)::BIGINT]"
             scanned = f"read_parquet([{listed}])"
-            parts = [f"SELECT {place} AS place, {self._columns_of(files[0], score, id, whole=whole)} FROM {scanned}"]
+            parts = [
+                f"SELECT {start} + file_row_number AS place, {self._columns_of(files[0], score, id, whole=whole)} FROM {scanned}"
+            ]
         else:
             parts = []
             for path, start in zip(files, np.cumsum([0, *self._sizes[:-1]]).tolist(), strict=True):

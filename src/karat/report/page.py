@@ -63,7 +63,7 @@ def render_report(
         f"<h1>{escape(title)}</h1>",
         f'<p class="lead">{escape(curve.headline())}</p>',
         _warnings(curve),
-        _figure(
+        figure(
             curve.plot("precision", truth=truth),
             "Precision of the first items of the list, best first. The shaded range is what the labels certify.",
         ),
@@ -79,17 +79,22 @@ def render_report(
         all_curves |= {f"{name} ({other.n_labels:,} labels)": other.points(2000) for name, other in others.items()}
         parts += [
             "<h2>Against other methods</h2>",
-            _figure(plotting.draw_bounds(all_curves, truth=truth), "What each method certifies about the same list."),
+            figure(plotting.draw_bounds(all_curves, truth=truth), "What each method certifies about the same list."),
             _method_table({curve.method: curve, **others}),
         ]
     parts += [
         "<h2>More curves</h2>",
-        *(_figure(curve.plot(kind, truth=truth), caption) for kind, caption in _MORE.items()),
+        *(figure(curve.plot(kind, truth=truth), caption) for kind, caption in _MORE.items()),
         "<h2>What this rests on</h2>",
         _basis(curve),
         "<h2>How to make this page again</h2>",
         _reproduce(curve, draw, commands),
     ]
+    return page(title, parts)
+
+
+def page(title: str, parts: Sequence[str]) -> str:
+    """Return a whole page of some parts (HTML, already escaped)."""
     body = "\n".join(part for part in parts if part)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
@@ -112,7 +117,8 @@ def _warnings(curve: Curve) -> str:
     return "".join(f'<p class="warn">{escape(line)}</p>' for line in lines)
 
 
-def _figure(axes: Axes, caption: str) -> str:
+def figure(axes: Axes, caption: str) -> str:
+    """Return a picture with its caption, the picture inside the page."""
     buffer = io.BytesIO()
     axes.set_title("", loc="left")
     plotting.save(axes, buffer)
@@ -141,7 +147,7 @@ def _rank_table(curve: Curve) -> str:
         recall = curve.recall_at(rank)
         within = "not certified" if recall.note else f"{recall.low:.1%} – {recall.high:.1%}"
         rows.append([f"top {rank:,}", *_three(precision), f"{found.low:,.0f} – {found.high:,.0f}", within])
-    return _table(["items kept", "precision", "at least", "at most", "right items", "recall in the list"], rows)
+    return table(["items kept", "precision", "at least", "at most", "right items", "recall in the list"], rows)
 
 
 def _cutoff_table(curve: Curve) -> str:
@@ -152,12 +158,12 @@ def _cutoff_table(curve: Curve) -> str:
     for target in (0.5, 0.8, 0.9):
         rank = curve.cutoff(recall=target)
         rows.append([f"recall at least {target:.0%}", f"keep the top {rank:,}" if rank else "no cut is certain"])
-    return _table(["to be certain of", "do this"], rows)
+    return table(["to be certain of", "do this"], rows)
 
 
 def _interval_table(intervals: Sequence[Interval]) -> str:
     rows = [[interval.name, show(interval.estimate), show(interval.low), show(interval.high)] for interval in intervals]
-    return _table(["", "estimate", "at least", "at most"], rows)
+    return table(["", "estimate", "at least", "at most"], rows)
 
 
 def _method_table(curves: Mapping[str, Curve]) -> str:
@@ -166,7 +172,7 @@ def _method_table(curves: Mapping[str, Curve]) -> str:
         whole = curve.at(curve.n_items)
         crossed = "bounds cross" if curve.crossed else f"{whole.low:.1%} – {whole.high:.1%}"
         rows.append([name, f"{curve.n_labels:,}", crossed, curve.guarantee])
-    return _table(["method", "labels", "precision of the whole list", "guarantee"], rows)
+    return table(["method", "labels", "precision of the whole list", "guarantee"], rows)
 
 
 def _basis(curve: Curve) -> str:
@@ -196,7 +202,8 @@ def _three(interval: Interval) -> list[str]:
     return [f"{interval.estimate:.1%}", f"{interval.low:.1%}", f"{interval.high:.1%}"]
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table of texts."""
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"

@@ -134,3 +134,22 @@ def test_bad_settings_are_named():
         karat.Certify(sensitivity=0.9)
     with pytest.raises(InvalidInput, match="'proxy'"):
         karat.Paula().begin(100, proxy=np.zeros(100, np.uint8))
+
+
+def test_with_a_proxy_the_curve_needs_the_draw_and_the_labels_alone(ranked):
+    judge = np.where(np.random.default_rng(1).random(6000) < 0.9, ranked, 1 - ranked).astype(np.uint8)
+    method = karat.Certify(relative=0.2, absolute=0.05, from_rank=200)
+    design = walk(method.begin(6000, seed=3, proxy=judge), ranked)
+    again = method.resume(through_json(design.draw), design.labels)
+    assert np.array_equal(again.curve().yield_low, design.curve().yield_low)
+    assert np.array_equal(again.curve().yield_high, design.curve().yield_high)
+    with pytest.raises(InvalidInput, match="'proxy'"):
+        again.ask()
+
+
+def test_another_proxy_than_the_one_drawn_with_is_refused(ranked):
+    judge = ranked.astype(np.uint8)
+    method = karat.Certify(relative=0.2, absolute=0.05, from_rank=200)
+    design = walk(method.begin(6000, seed=3, proxy=judge), ranked, rounds=5)
+    with pytest.raises(InvalidInput, match="drawn by this seed and proxy"):
+        method.resume(design.draw, design.labels, proxy=1 - judge)

@@ -35,9 +35,9 @@ def test_exact_around_every_power(epsilon: float):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("epsilon", [*EPSILONS, 0.02, 0.07, 0.15, 0.3, 0.75])
+@pytest.mark.parametrize("epsilon", [*EPSILONS[1:], 0.02, 0.07, 0.15, 0.3, 0.75])
 def test_exact_around_all_powers(epsilon: float):
-    j = 1
+    j = 1  # epsilon .01 has 2,200 powers; the shorter test looks at a sample of them
     while (point := twins.grid_point(epsilon, j)) < 5e9:
         for n_items in {max(point - 1, 1), point}:
             assert twins.floor_log(epsilon, n_items) == make_grid(n_items, epsilon=epsilon).L, (n_items, j)

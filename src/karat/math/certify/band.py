@@ -1,4 +1,4 @@
-"""From cells and labels to bounds on the yield: evaluation in rank order, consistency, interpolation."""
+"""From cells and labels to bounds on the yield at cell ends, evaluated in rank order."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from karat.math.certify.cells import PENDING, UNSURE, Drawn, class_weight
+from karat.math.certify.cells import PENDING, Drawn, class_weight
 from karat.math.certify.martingale import (
     clip_above,
     clip_below,
@@ -27,11 +27,12 @@ FloatArray = NDArray[np.float64]
 
 # Places in Tally.scalars
 END, LOW, HIGH, ROOT_LOW, ROOT_HIGH, STARTED, SPENT, ESTIMATE, SURE_ONES, SURE_ZEROS = range(10)
-_N_SCALARS = 10
+N_SCALARS = 10
 # Places in the last axis of Tally.rates: the hits if every open answer were 0, or 1, and the weight of all labels
 HITS_LOW, HITS_HIGH, WEIGHT = range(3)
 
 _SMALLEST_GUESS, _LARGEST_GUESS = 1e-5, 1.0 - 1e-3
+_LEAN_ON_ALL = 3.0  # pseudo-labels by which a class's rate leans on the rate of all
 _EXHAUSTIVE_WEIGHT = 200.0  # in a fully labelled stretch about this many labels speak for the rate
 
 
@@ -57,21 +58,136 @@ class Tally(NamedTuple):
     @staticmethod
     def empty(n_bets: int, n_classes: int) -> Tally:
         """Return the tally before rank 1."""
-        return Tally(np.zeros(n_bets), np.zeros(n_bets), np.zeros((n_classes + 1, 3)), np.zeros(_N_SCALARS))
+        return Tally(np.zeros(n_bets), np.zeros(n_bets), np.zeros((n_classes + 1, 3)), np.zeros(N_SCALARS))
 
     def copy(self) -> Tally:
         """Return a tally that can run ahead on its own."""
         return Tally(*(array.copy() for array in self))
 
 
+class _Cell(NamedTuple):
+    """One cell as the bets see it; where an answer is open, low and high are the ends of what it may be."""
+
+    size: int
+    klass: int
+    label_low: float
+    label_high: float
+    expected: bool  # the label is not known but counted as it is expected to turn out
+    counts: NDArray[np.int64]
+    guess_low: FloatArray  # of each class
+    guess_high: FloatArray
+    weights: FloatArray
+    total_weight: float
+
+
 @njit(cache=True)
 def class_guess(rates: FloatArray, klass: int, which: int) -> float:
     """Return the guess of a class's rate from labels at smaller ranks, leaning on the rate of all classes."""
     last = len(rates) - 1
-    pooled = (rates[last, which] + 0.5) / (rates[last, WEIGHT] + 1.0)
+    guess = (rates[last, which] + 0.5) / (rates[last, WEIGHT] + 1.0)
     if last > 1:
-        pooled = (rates[klass, which] + pooled) / (rates[klass, WEIGHT] + 1.0)
-    return min(max(pooled, _SMALLEST_GUESS), _LARGEST_GUESS)
+        guess = (rates[klass, which] + _LEAN_ON_ALL * guess) / (rates[klass, WEIGHT] + _LEAN_ON_ALL)
+    return float(min(max(guess, _SMALLEST_GUESS), _LARGEST_GUESS))
+
+
+@njit(cache=True)
+def _view(rates: FloatArray, drawn: Drawn, cell: int, start: int, value: int, expect: bool) -> _Cell:  # noqa: FBT001
+    """Return the cell with the guesses that labels before it suggest."""
+    n_classes = len(rates) - 1
+    klass = drawn.classes[cell]
+    guess_low = np.empty(n_classes)
+    guess_high = np.empty(n_classes)
+    weights = np.empty(n_classes)
+    total_weight = 0.0
+    for k in range(n_classes):
+        guess_low[k] = class_guess(rates, k, HITS_LOW)
+        guess_high[k] = class_guess(rates, k, HITS_HIGH)
+        weights[k] = class_weight(drawn.tilt[cell], k)
+        total_weight += weights[k] * drawn.counts[cell, k]
+    expected = expect and value == PENDING
+    label_low, label_high = float(value), float(value)
+    if expected:
+        label_low = label_high = 0.5 * (guess_low[klass] + guess_high[klass])
+    elif value < 0:
+        label_low, label_high = 0.0, 1.0
+    size = drawn.ends[cell] - start
+    counts = drawn.counts[cell]
+    return _Cell(size, klass, label_low, label_high, expected, counts, guess_low, guess_high, weights, total_weight)
+
+
+@njit(cache=True)
+def _bet(tally: Tally, cell: _Cell, thetas: FloatArray) -> None:
+    """Add what the cell's label wins or loses to the log-wealth of every bet, at its worst over open answers."""
+    klass = cell.klass
+    low, high = cell.guess_low[klass], cell.guess_high[klass]
+    for j in range(len(thetas)):
+        theta = thetas[j]
+        bet = theta * cell.total_weight / cell.weights[klass]
+        own = theta * cell.counts[klass]
+        if cell.expected:
+            chance = cell.label_low
+            gain_low = chance * lower_gain(1.0, low, bet, own) + (1.0 - chance) * lower_gain(0.0, low, bet, own)
+            gain_high = chance * upper_gain(1.0, high, bet, own) + (1.0 - chance) * upper_gain(0.0, high, bet, own)
+        else:
+            gain_low = lower_gain(cell.label_low, low, bet, own)
+            gain_high = upper_gain(cell.label_high, low, bet, own)
+            if low != high:  # gains are concave in the guess
+                gain_low = min(gain_low, lower_gain(cell.label_low, high, bet, own))
+                gain_high = min(gain_high, upper_gain(cell.label_high, high, bet, own))
+        for k in range(len(cell.counts)):  # the classes that were not drawn stand in the sum of guesses only
+            if k != klass and cell.counts[k] > 0:
+                other = theta * cell.total_weight / cell.weights[k]
+                gain_low += theta * cell.counts[k] * clip_below(cell.guess_low[k], other)
+                gain_high -= theta * cell.counts[k] * clip_above(cell.guess_high[k], other)
+        tally.wealth_low[j] += gain_low
+        tally.wealth_high[j] += gain_high
+
+
+@njit(cache=True)
+def _move_roots(tally: Tally, cell: _Cell, bets: Bets, rules: Rules) -> None:
+    """Move the bounds to where the mixture's wealth now reaches its level."""
+    thetas, level, _ = bets
+    scalars = tally.scalars
+    if scalars[STARTED] == 0.0:
+        scalars[STARTED] = 1.0
+        scalars[ROOT_LOW] = union_start(tally.wealth_low, thetas, level, 1.0)
+        scalars[ROOT_HIGH] = union_start(tally.wealth_high, thetas, level, -1.0)
+    scalars[HIGH] += cell.size
+    if rules.bound_low:
+        scalars[ROOT_LOW] = reaching_yield(tally.wealth_low, thetas, level, 1.0, scalars[ROOT_LOW])
+        scalars[LOW] = max(scalars[LOW], scalars[ROOT_LOW])
+    if rules.bound_high:
+        scalars[ROOT_HIGH] = reaching_yield(tally.wealth_high, thetas, level, -1.0, scalars[ROOT_HIGH])
+        scalars[HIGH] = min(scalars[HIGH], scalars[ROOT_HIGH])
+
+
+@njit(cache=True)
+def _note_for_planning(tally: Tally, cell: _Cell, rules: Rules, table: VarianceTable) -> None:
+    """Carry the estimate of the yield and the variance spent: nothing here enters a bound."""
+    expected_yield = 0.0
+    for k in range(len(cell.counts)):
+        expected_yield += 0.5 * (cell.guess_low[k] + cell.guess_high[k]) * cell.counts[k]
+    tolerance = max(rules.absolute, rules.relative * expected_yield / cell.size)
+    variance = 0.0
+    for k in range(len(cell.counts)):
+        rate = 0.5 * (cell.guess_low[k] + cell.guess_high[k])
+        share = cell.counts[k] * cell.total_weight / (cell.weights[k] * cell.size * cell.size)
+        variance += share * effective_variance(rate, tolerance, table)
+    surprise = 0.5 * (cell.label_low + cell.label_high - cell.guess_low[cell.klass] - cell.guess_high[cell.klass])
+    tally.scalars[ESTIMATE] += expected_yield + surprise * cell.total_weight / cell.weights[cell.klass]
+    tally.scalars[SPENT] += cell.size * (cell.size - 1.0) * variance
+
+
+@njit(cache=True)
+def _learn(rates: FloatArray, cell: _Cell, start: int, memory: float) -> None:
+    """Let older labels fade and add this one to its class and to all."""
+    rates *= math.exp(-math.log1p(cell.size / max(start, 100.0)) / memory)
+    if not cell.expected:
+        weight = 1.0 if cell.size > 1 else min(1.0, _EXHAUSTIVE_WEIGHT / max(0.01 * start, 1.0))
+        for row in (cell.klass, len(rates) - 1):
+            rates[row, HITS_LOW] += weight * cell.label_low
+            rates[row, HITS_HIGH] += weight * cell.label_high
+            rates[row, WEIGHT] += weight
 
 
 @njit(cache=True)
@@ -96,163 +212,33 @@ def evaluate(
     The bounds therefore contain those of every completion, and hold whenever and for whatever reason an answer is
     missing. With ``expect`` pending answers count as they are expected to turn out instead: that serves planning.
     """
-    thetas, level, _ = bets
+    thetas = bets.thetas
     scalars = tally.scalars
-    rates = tally.rates
-    n_classes = len(rates) - 1
-    guess_low = np.empty(n_classes)
-    guess_high = np.empty(n_classes)
-    weights = np.empty(n_classes)
-    for cell in range(first, last):
+    for index in range(first, last):
         start = int(scalars[END])
-        end = drawn.ends[cell]
-        size = end - start
-        klass = drawn.classes[cell]
-        value = values[cell]
-        expected = expect and value == PENDING
-        is_open = value < 0 and not expected
-        total_weight = 0.0
-        mean_guess = 0.0
-        for k in range(n_classes):
-            guess_low[k] = class_guess(rates, k, HITS_LOW)
-            guess_high[k] = class_guess(rates, k, HITS_HIGH)
-            weights[k] = class_weight(drawn.tilt[cell], k)
-            total_weight += weights[k] * drawn.counts[cell, k]
-            mean_guess += 0.5 * (guess_low[k] + guess_high[k]) * drawn.counts[cell, k]
-        guess = 0.5 * (guess_low[klass] + guess_high[klass])
-        label_low = guess if expected else (0.0 if is_open else float(value))
-        label_high = guess if expected else (1.0 if is_open else float(value))
-
-        if size == 1 and not rules.noisy:
+        value = values[index]
+        cell = _view(tally.rates, drawn, index, start, value, expect)
+        if cell.size == 1 and not rules.noisy:  # nothing was drawn at random: the label itself is added
             for j in range(len(thetas)):
-                tally.wealth_low[j] += thetas[j] * label_low
-                tally.wealth_high[j] -= thetas[j] * label_high
-            scalars[LOW] += label_low
-            scalars[HIGH] += label_high
-            scalars[ROOT_LOW] += label_low
-            scalars[ROOT_HIGH] += label_high
-            scalars[ESTIMATE] += 0.5 * (label_low + label_high)
+                tally.wealth_low[j] += thetas[j] * cell.label_low
+                tally.wealth_high[j] -= thetas[j] * cell.label_high
+            for place in (LOW, ROOT_LOW):
+                scalars[place] += cell.label_low
+            for place in (HIGH, ROOT_HIGH):
+                scalars[place] += cell.label_high
+            scalars[ESTIMATE] += 0.5 * (cell.label_low + cell.label_high)
         else:
-            for j in range(len(thetas)):
-                theta = thetas[j]
-                bet = theta * total_weight / weights[klass]
-                sum_low = 0.0
-                sum_high = 0.0
-                for k in range(n_classes):
-                    if k != klass and drawn.counts[cell, k] > 0:
-                        other = theta * total_weight / weights[k]
-                        sum_low += drawn.counts[cell, k] * clip_below(guess_low[k], other)
-                        sum_high += drawn.counts[cell, k] * clip_above(guess_high[k], other)
-                own = theta * drawn.counts[cell, klass]
-                if expected:
-                    gain_low = guess * lower_gain(1.0, guess, bet, own) + (1.0 - guess) * lower_gain(
-                        0.0, guess, bet, own
-                    )
-                    gain_high = guess * upper_gain(1.0, guess, bet, own) + (1.0 - guess) * upper_gain(
-                        0.0, guess, bet, own
-                    )
-                else:
-                    gain_low = lower_gain(label_low, guess_low[klass], bet, own)
-                    gain_high = upper_gain(label_high, guess_low[klass], bet, own)
-                    if guess_low[klass] != guess_high[klass]:
-                        gain_low = min(gain_low, lower_gain(label_low, guess_high[klass], bet, own))
-                        gain_high = min(gain_high, upper_gain(label_high, guess_high[klass], bet, own))
-                tally.wealth_low[j] += gain_low + theta * sum_low
-                tally.wealth_high[j] += gain_high - theta * sum_high
-            if scalars[STARTED] == 0.0:
-                scalars[STARTED] = 1.0
-                scalars[ROOT_LOW] = union_start(tally.wealth_low, thetas, level, 1.0)
-                scalars[ROOT_HIGH] = union_start(tally.wealth_high, thetas, level, -1.0)
-            scalars[HIGH] += size
-            if rules.bound_low:
-                scalars[ROOT_LOW] = reaching_yield(tally.wealth_low, thetas, level, 1.0, scalars[ROOT_LOW])
-                scalars[LOW] = max(scalars[LOW], scalars[ROOT_LOW])
-            if rules.bound_high:
-                scalars[ROOT_HIGH] = reaching_yield(tally.wealth_high, thetas, level, -1.0, scalars[ROOT_HIGH])
-                scalars[HIGH] = min(scalars[HIGH], scalars[ROOT_HIGH])
-            residual = (0.5 * (label_low + label_high) - guess) * total_weight / weights[klass]
-            scalars[ESTIMATE] += mean_guess + residual
-            variance = 0.0
-            for k in range(n_classes):
-                rate = 0.5 * (guess_low[k] + guess_high[k])
-                share = drawn.counts[cell, k] * total_weight / (weights[k] * size * size)
-                tolerance = max(rules.absolute, rules.relative * mean_guess / size)
-                variance += share * effective_variance(rate, tolerance, table)
-            scalars[SPENT] += size * (size - 1.0) * variance
+            _bet(tally, cell, thetas)
+            _move_roots(tally, cell, bets, rules)
+            _note_for_planning(tally, cell, rules, table)
+        end = drawn.ends[index]
         if not rules.noisy and value >= 0:  # what is seen is certain
             scalars[SURE_ONES] += value
             scalars[SURE_ZEROS] += 1 - value
         scalars[LOW] = max(scalars[LOW], scalars[SURE_ONES])
         scalars[HIGH] = min(scalars[HIGH], end - scalars[SURE_ZEROS])
         scalars[END] = end
-        low[cell] = scalars[LOW]
-        high[cell] = scalars[HIGH]
-        estimate[cell] = scalars[ESTIMATE]
-
-        decay = math.exp(-math.log1p(size / max(start, 100.0)) / rules.memory)
-        rates *= decay
-        if not expected:
-            weight = 1.0 if size > 1 else min(1.0, _EXHAUSTIVE_WEIGHT / max(0.01 * start, 1.0))
-            for row in (klass, n_classes):
-                rates[row, HITS_LOW] += weight * label_low
-                rates[row, HITS_HIGH] += weight * label_high
-                rates[row, WEIGHT] += weight
-
-
-def make_consistent(knots: NDArray[np.int64], low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Tighten bounds at knots with what every yield curve obeys: it rises by at most one an item and never falls.
-
-    Examples
-    --------
-    >>> low, high = make_consistent(np.array([0, 10, 20]), np.array([0.0, 3.0, 15.0]), np.array([0.0, 14.0, 12.0]))
-    >>> low.tolist(), high.tolist()
-    ([0.0, 5.0, 15.0], [0.0, 10.0, 12.0])
-    """
-    low = np.maximum(low, 0.0)
-    high = np.minimum(high, knots)
-    low = np.maximum(low, np.maximum.accumulate((low - knots)[::-1])[::-1] + knots)
-    low = np.maximum.accumulate(low)
-    high = np.minimum.accumulate(high[::-1])[::-1]
-    high = np.minimum(high, np.minimum.accumulate(high - knots) + knots)
-    return low, high
-
-
-def bounds_at(
-    ranks: NDArray[np.int64], *, knots: NDArray[np.int64], low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Carry consistent bounds from knots (0 and the number of items among them) to any ranks.
-
-    Examples
-    --------
-    >>> knots, low, high = np.array([0, 10]), np.array([0.0, 4.0]), np.array([0.0, 6.0])
-    >>> [bound.tolist() for bound in bounds_at(np.array([3, 8]), knots=knots, low=low, high=high)]
-    [[0.0, 2.0], [3.0, 6.0]]
-    """
-    right = np.searchsorted(knots, ranks)
-    left = np.maximum(right - 1, 0)
-    return (
-        np.maximum(low[left], low[right] - (knots[right] - ranks)),
-        np.minimum(high[right], high[left] + (ranks - knots[left])),
-    )
-
-
-class Bounds(NamedTuple):
-    """Consistent bounds on the yield at knots, the first of which is rank 0 and the last the end of the list."""
-
-    knots: NDArray[np.int64]
-    low: FloatArray
-    high: FloatArray
-    estimate: FloatArray
-
-
-def intersect(first: Bounds, second: Bounds) -> Bounds:
-    """Return bounds that hold where both do; the estimate is the second's."""
-    knots = np.union1d(first.knots, second.knots)
-    low_first, high_first = bounds_at(knots, knots=first.knots, low=first.low, high=first.high)
-    low_second, high_second = bounds_at(knots, knots=second.knots, low=second.low, high=second.high)
-    low, high = make_consistent(knots, np.maximum(low_first, low_second), np.minimum(high_first, high_second))
-    estimate = np.interp(knots, second.knots, second.estimate)
-    return Bounds(knots, low, high, np.clip(estimate, low, np.maximum(low, high)))
-
-
-__all__ = ["PENDING", "UNSURE", "Bounds", "Tally", "bounds_at", "evaluate", "intersect", "make_consistent"]
+        low[index] = scalars[LOW]
+        high[index] = scalars[HIGH]
+        estimate[index] = scalars[ESTIMATE]
+        _learn(tally.rates, cell, start, rules.memory)

@@ -42,7 +42,7 @@ def make_bets(lowest_tolerance: float, highest_tolerance: float, *, delta: float
     --------
     >>> bets = make_bets(20.0, 700.0, delta=0.05)
     >>> len(bets.thetas), round(bets.level, 3), round(bets.drift, 2)
-    (11, 6.087, 5.29)
+    (11, 6.087, 5.25)
     """
     log_ratio = math.log(GRID_RATIO)
     n_bets = max(1, math.ceil(math.log(max(highest_tolerance / lowest_tolerance, 1.0)) / log_ratio - 1e-9))

@@ -37,6 +37,11 @@ class Cells:
         How the cell's law leans towards proxy classes: four bits a class; 0 is the uniform law.
     new
         Whether the rank is to be labelled now; a later look keeps the draws of the look before it.
+    classes
+        Proxy class of the drawn item.
+    counts
+        How many items of the cell have each proxy class, a column a class: with it the bounds can be read from the
+        cells alone, without the proxy.
     """
 
     ends: NDArray[np.int64]
@@ -45,6 +50,8 @@ class Cells:
     look: NDArray[np.int64]
     tilt: NDArray[np.int64]
     new: NDArray[np.bool_]
+    classes: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
     def __post_init__(self) -> None:
         for name in self.__slots__:
@@ -70,7 +77,14 @@ class Cells:
         """Return no cells."""
         whole = np.empty(0, np.int64)
         return Cells(
-            ends=whole, ranks=whole, probabilities=np.empty(0), look=whole, tilt=whole, new=np.empty(0, np.bool_)
+            ends=whole,
+            ranks=whole,
+            probabilities=np.empty(0),
+            look=whole,
+            tilt=whole,
+            new=np.empty(0, np.bool_),
+            classes=whole,
+            counts=np.empty((0, 1), np.int64),
         )
 
 

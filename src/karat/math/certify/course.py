@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.math.certify.band import Rules
 from karat.math.certify.bets import make_bets
 from karat.math.certify.layout import Parents
-from karat.math.certify.pilot import FIRST_RANK, Forecast, forecast_rates
-from karat.math.certify.planner import Goal, Position, scale_for_budget
+from karat.math.certify.pilot import FIRST_RANK, NO_FORECAST, Forecast, forecast_rates
+from karat.math.certify.planner import Goal, Position, plan_ahead, scale_for_budget
 from karat.math.certify.settings import Settings
 from karat.math.certify.steps import NO_BUDGET, SIDE_CODES, Course
 from karat.math.certify.variance import variance_table
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _PILOT, _PILOT_MANY_PENDING = 50, 80
-_BUDGET_PILOT_SHARE = 0.1
+_PILOT_SHARE, _BUDGET_PILOT_SHARE = 0.12, 0.1
+_EASY_RATE = 0.9  # few labels will do at such a rate: the pilot shall not outweigh them
 _MEMORY = 0.25
 _FEWEST_HITS = 10.0  # bets of a relative target start where so many positives are expected
 _PLANNING_DRIFT = 6.0
@@ -31,10 +34,11 @@ class _Care(NamedTuple):
     pseudo_labels: float
     pilot_pseudo_labels: float
     lowest_bet: float
+    highest_bet: float
 
 
-_TARGET_CARE = _Care(early=0.76, jumps=1.0, pseudo_labels=0.9, pilot_pseudo_labels=0.5, lowest_bet=1.0)
-_BUDGET_CARE = _Care(early=1.0, jumps=0.0, pseudo_labels=0.5, pilot_pseudo_labels=0.15, lowest_bet=0.7)
+_TARGET_CARE = _Care(early=0.95, jumps=1.6, pseudo_labels=0.6, pilot_pseudo_labels=0.5, lowest_bet=1.0, highest_bet=1.5)
+_BUDGET_CARE = _Care(early=1.0, jumps=0.0, pseudo_labels=0.5, pilot_pseudo_labels=0.15, lowest_bet=0.7, highest_bet=1.5)
 
 NO_PARENTS = Parents(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
 NO_PROXY = np.empty(0, np.uint8)
@@ -45,13 +49,34 @@ def pilot_size(settings: Settings, *, last_rank: int) -> int:
     if last_rank <= FIRST_RANK:
         return 0
     wish = settings.pilot
-    if wish is None:
-        wish = _PILOT_MANY_PENDING if settings.pending > 20 else _PILOT
-        if settings.budget is not None:
-            wish = int(_BUDGET_PILOT_SHARE * settings.budget)
+    if wish is None and settings.budget is not None:
+        wish = int(_BUDGET_PILOT_SHARE * settings.budget)
+    elif wish is None:
+        easy = Position(0.0, 0.0, 0.0, 0.0, _EASY_RATE, 1.0)
+        goal = _make_goal(settings, last_rank=last_rank, care=_TARGET_CARE)
+        _, cost = plan_ahead(easy, 1.0, goal, NO_FORECAST, variance_table(settings.side), True)
+        most = _PILOT_MANY_PENDING if settings.pending > 20 else _PILOT
+        wish = min(most, int(_PILOT_SHARE * cost))
     if settings.budget is not None:
         wish = min(wish, settings.budget)
     return min(wish, last_rank)
+
+
+def _make_goal(settings: Settings, *, last_rank: int, care: _Care) -> Goal:
+    """Return what planning aims at; where labels may be wrong, in units of observed labels."""
+    gain = 1.0 if settings.label_errors is None else max(settings.label_errors.gain(settings.side), 0.01)
+    from_rank = min(settings.from_rank, last_rank)
+    return Goal(
+        last_rank=float(last_rank),
+        from_rank=float(from_rank),
+        absolute=settings.absolute * gain,
+        relative=settings.relative * gain,
+        slack=settings.slack,
+        early_care=care.early,
+        jump_care=care.jumps,
+        drift=_PLANNING_DRIFT,
+        step_ratio=1.03,
+    )
 
 
 def make_course(
@@ -72,35 +97,22 @@ def make_course(
     """
     care = _BUDGET_CARE if settings.budget is not None else _TARGET_CARE
     last_rank = min(n_items, settings.top or n_items)
-    from_rank = min(settings.from_rank, last_rank)
-    gain = 1.0 if settings.label_errors is None else max(settings.label_errors.gain(settings.side), 0.01)
-    absolute, relative = settings.absolute * gain, settings.relative * gain
+    goal = _make_goal(settings, last_rank=last_rank, care=care)
+    absolute, relative, from_rank = goal.absolute, goal.relative, goal.from_rank
     table = variance_table(settings.side)
-    goal = Goal(
-        last_rank=float(last_rank),
-        from_rank=float(from_rank),
-        absolute=absolute,
-        relative=relative,
-        slack=settings.slack,
-        early_care=care.early,
-        jump_care=care.jumps,
-        drift=_PLANNING_DRIFT,
-        step_ratio=1.03,
-    )
     scale = settings.look_scale(look)
-    budget = int(settings.look_budgets(n_pilot)[look - 1])
+    budget = settings.look_budget(look, n_pilot=n_pilot)
     if settings.budget is not None:
         rate = float(forecast.rates[0]) if len(forecast.rates) else 0.5
-        start = Position(0.0, 0.0, 0.0, rate, 1.0)
+        start = Position(0.0, 0.0, 0.0, 0.0, rate, 1.0)
         labels_left = float(max(settings.budget - n_pilot, 1))
         scale *= scale_for_budget(start, labels_left, 1.0, goal, forecast, table)
-    likely_yield = float(last_rank)
-    early_yield = _FEWEST_HITS
+    fewest, most = _FEWEST_HITS, float(last_rank)
     if len(forecast.rates):
-        likely_yield = min(likely_yield, 1.5 * forecast.yield_upto(last_rank) + 0.05 * last_rank)
-        early_yield = max(early_yield, 0.6 * forecast.yield_upto(from_rank))
-    lowest = care.lowest_bet * scale * max(absolute * from_rank, relative * early_yield)
-    highest = max(1.5 * scale * max(absolute * last_rank, relative * likely_yield), 1.5 * lowest)
+        fewest = max(fewest, forecast.yield_upto(from_rank) / forecast.doubt_at(from_rank))
+        most = min(most, forecast.yield_upto(last_rank) * forecast.doubt_at(last_rank))
+    lowest = care.lowest_bet * scale * max(absolute * from_rank, relative * fewest)
+    highest = scale * max(care.highest_bet * absolute * last_rank, relative * most)
     bets = make_bets(lowest, highest, delta=settings.look_delta(look), sides=settings.n_sides)
     return Course(
         look=look,
@@ -108,7 +120,7 @@ def make_course(
         last_rank=last_rank,
         side=SIDE_CODES[settings.side],
         scale=scale,
-        budget=budget if settings.budget is not None else NO_BUDGET,
+        budget=NO_BUDGET if budget is None else budget,
         kept_share=0.5 if len(parents.ends) else 0.0,
         pseudo_labels=care.pseudo_labels,
         n_classes=n_classes,

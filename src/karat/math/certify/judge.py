@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from karat.math.certify.band import Bounds, bounds_at, make_consistent
+from karat.math.certify.bounds import Bounds, bounds_at, make_consistent
 from karat.math.certify.noise import true_yield_bounds
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from karat.math.certify.settings import Settings
 
 

@@ -45,7 +45,14 @@ class Batch(NamedTuple):
 
 
 @njit(cache=True)
-def _draw(proxy: NDArray[np.uint8], start: int, end: int, counts: IntArray, tilt: int, uniform_number: float) -> int:
+def _draw(
+    proxy: NDArray[np.uint8],
+    start: int,
+    end: int,
+    counts: IntArray,
+    tilt: int,
+    uniform_number: float,
+) -> int:
     """Return the rank that a uniform number draws from the cell of ranks start+1..end."""
     if len(proxy) == 0:
         return start + 1 + min(int(uniform_number * (end - start)), end - start - 1)
@@ -91,7 +98,7 @@ def _blocks(
         ends = ends[: max(1, min(n_cells, wanted))]
         return ends, np.ones(len(ends), np.int64), np.full(len(ends), -1)
     first = np.searchsorted(parents.ends, start, side="right")
-    last = np.searchsorted(parents.ends, start + step, side="left") + 1
+    last = min(np.searchsorted(parents.ends, start + step, side="left") + 1, len(parents.ends))
     parts = np.empty(last - first, np.int64)
     n_new = 0
     n_blocks = 0

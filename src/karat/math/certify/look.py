@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,7 @@ class Look:
         self._n_settled = 0
         self._tally = self._fresh_tally()
         kinds = {"ends": np.int64, "ranks": np.int64, "tilt": np.int64, "classes": np.int64, "values": np.int8}
-        self._columns: dict[str, NDArray[np.generic]] = {name: np.empty(64, kind) for name, kind in kinds.items()}
+        self._columns: dict[str, NDArray[Any]] = {name: np.empty(64, kind) for name, kind in kinds.items()}
         self._columns |= {name: np.empty(64) for name in ("probabilities", "low", "high", "estimate")}
         self._columns |= {name: np.empty(64, np.bool_) for name in ("bought", "new")}
         self._columns["counts"] = np.empty((64, course.n_classes), np.int64)
@@ -41,7 +41,7 @@ class Look:
     def _fresh_tally(self) -> Tally:
         return Tally.empty(len(self.course.bets.thetas), self.course.n_classes)
 
-    def _column(self, name: str) -> NDArray[np.generic]:
+    def _column(self, name: str) -> NDArray[Any]:
         return self._columns[name][: self._n]
 
     @property
@@ -63,7 +63,8 @@ class Look:
     @property
     def pending(self) -> IntArray:
         """Ranks whose answer is out."""
-        return self._column("ranks")[self._column("values") == PENDING].astype(np.int64)
+        waiting: IntArray = self._column("ranks")[self._column("values") == PENDING]
+        return waiting
 
     def as_parents(self) -> Parents:
         """Return the cells for the next look to split."""
@@ -71,7 +72,7 @@ class Look:
 
     def cells(self, first: int = 0) -> Cells:
         """Return the cells from the given one on."""
-        names = ("ends", "ranks", "probabilities", "tilt", "new")
+        names = ("ends", "ranks", "probabilities", "tilt", "new", "classes", "counts")
         columns = {name: self._column(name)[first:].copy() for name in names}
         return Cells(look=np.full(self._n - first, self.course.look), **columns)
 
@@ -90,6 +91,22 @@ class Look:
         in_order = bool(np.all(starts < cells.ends)) and (len(cells) == 0 or cells.ends[-1] <= course.last_rank)
         if not in_order or not bool(np.all((starts < cells.ranks) & (cells.ranks <= cells.ends))):
             raise _check.refuse("cells", "in rank order, each with a rank of its own", f"look {course.look}")
+        classes, counts = cells.classes, cells.counts
+        if len(course.proxy) > 0 or course.n_classes == 1:  # without the proxy the cells are taken as they are
+            classes, counts = self._checked_draws(cells)
+        kept = np.isin(cells.ranks, course.parents.ranks)
+        columns: dict[str, NDArray[Any]] = {
+            "classes": classes,
+            "counts": counts,
+            "values": known(cells.ranks),
+            "bought": ~kept,
+        }
+        named = ("ends", "ranks", "probabilities", "tilt", "new")
+        columns |= {name: getattr(cells, name) for name in named}
+        self._append(columns)
+
+    def _checked_draws(self, cells: Cells) -> tuple[IntArray, IntArray]:
+        course = self.course
         classes, counts, probabilities = describe(
             0, cells.ends, cells.ranks, cells.tilt, course.proxy, course.n_classes
         )
@@ -97,14 +114,11 @@ class Look:
             cells.ends, cells.ranks, cells.tilt, counts, course.parents, course.proxy, course.look, course.seed
         )
         if wrong >= 0 or not np.allclose(probabilities, cells.probabilities, rtol=1e-9, atol=0.0):
-            place = wrong if wrong >= 0 else int(np.argmax(probabilities != cells.probabilities))
+            place = wrong if wrong >= 0 else int(np.argmax(abs(probabilities - cells.probabilities)))
             raise _check.refuse("cells", "drawn by this seed and proxy", f"rank {cells.ranks[place]}")
-        kept = np.isin(cells.ranks, course.parents.ranks)
-        columns = {"classes": classes, "counts": counts, "values": known(cells.ranks), "bought": ~kept}
-        named = ("ends", "ranks", "probabilities", "tilt", "new")
-        self._append({**{name: getattr(cells, name) for name in named}, **columns})
+        return classes, counts
 
-    def _append(self, columns: dict[str, NDArray[np.generic]]) -> None:
+    def _append(self, columns: dict[str, NDArray[Any]]) -> None:
         more = self._n + len(columns["ends"])
         for name, old in self._columns.items():
             if more > len(old):

@@ -28,8 +28,8 @@ class LabelErrors:
 
     Examples
     --------
-    >>> LabelErrors(sensitivity=(0.97, 0.99), specificity=(0.95, 0.95)).gain()
-    0.93
+    >>> LabelErrors(sensitivity=(0.75, 1.0), specificity=(0.5, 0.75)).gain()
+    0.5
     """
 
     sensitivity: tuple[float, float]
@@ -71,7 +71,7 @@ class LabelErrors:
         --------
         >>> errors = LabelErrors.from_gold((97, 100), (196, 200), delta=0.01)
         >>> [round(end, 3) for end in errors.sensitivity + errors.specificity]
-        [0.888, 0.997, 0.937, 0.997]
+        [0.886, 0.997, 0.934, 0.997]
         """
         _check.fraction("delta", delta)
         _check.one_of("side", side, ("both", "lower", "upper"))

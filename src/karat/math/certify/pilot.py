@@ -6,46 +6,60 @@ The pass is valid given whatever the pilot showed, because its draws are indepen
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat.math.certify.stream import PURPOSE_PILOT, uniform
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FIRST_RANK = 100  # the top is labelled almost fully anyway
 _N_GRID = 60
 _KERNEL_SCALE = 0.35  # in ln(rank)
+_DOUBT = 1.3  # standard errors of ln(rate) to allow for
 
 
 class Forecast(NamedTuple):
-    """Forecast rates at ranks, increasing; empty when nothing is known beforehand."""
+    """Forecast rates at ranks, increasing, and how many labels speak for each; empty when nothing is known."""
 
     ranks: NDArray[np.float64]
     rates: NDArray[np.float64]
+    support: NDArray[np.float64]
 
     def yield_upto(self, rank: float) -> float:
         """Return the forecast yield of the first ``rank`` items."""
         ends = np.minimum(self.ranks, rank)
         return float(np.sum(np.diff(ends, prepend=0.0) * self.rates))
 
+    def doubt_at(self, rank: float) -> float:
+        """Return the factor by which the yield up to a rank may well differ from its forecast."""
+        place = min(int(np.searchsorted(self.ranks, rank)), len(self.ranks) - 1)
+        return math.exp(_DOUBT / math.sqrt(self.support[place] * self.rates[place] + 0.5))
 
-NO_FORECAST = Forecast(np.empty(0), np.empty(0))
+
+NO_FORECAST = Forecast(np.empty(0), np.empty(0), np.empty(0))
 
 
-def pilot_ranks(n_pilot: int, *, n_items: int, seed: int) -> NDArray[np.int64]:
-    """Return distinct ranks, one at random in each of ``n_pilot`` stretches of equal ln(rank) from rank 100 on.
+def first_pilot_rank(from_rank: int, n_items: int) -> int:
+    """Return where the pilot begins: the top matters little when only far ranks are judged."""
+    return max(FIRST_RANK, min(from_rank, n_items) // 10)
+
+
+def pilot_ranks(n_pilot: int, *, n_items: int, seed: int, first_rank: int = FIRST_RANK) -> NDArray[np.int64]:
+    """Return distinct ranks, one at random in each of ``n_pilot`` stretches of equal ln(rank).
 
     Examples
     --------
     >>> pilot_ranks(5, n_items=100_000, seed=1).tolist()
-    [185, 1114, 3193, 7213, 82308]
+    [161, 731, 2295, 11885, 29599]
     """
     if n_pilot <= 0 or n_items <= FIRST_RANK:
         return np.empty(0, np.int64)
-    spread = math.log(n_items / FIRST_RANK)
+    spread = math.log(n_items / first_rank)
     places = [(stretch + uniform(seed, 0, stretch, PURPOSE_PILOT)) / n_pilot for stretch in range(n_pilot)]
-    ranks = (FIRST_RANK * np.exp(np.array(places) * spread)).astype(np.int64) + 1
+    ranks = (first_rank * np.exp(np.array(places) * spread)).astype(np.int64) + 1
     return np.unique(np.minimum(ranks, n_items))
 
 
@@ -58,4 +72,5 @@ def forecast_rates(
     grid = np.linspace(math.log(FIRST_RANK), math.log(max(n_items, FIRST_RANK + 1)), _N_GRID)
     kernel = np.exp(-np.abs(grid[:, None] - np.log(ranks)[None, :]) / _KERNEL_SCALE)
     rates = (kernel @ labels + 0.5 * pseudo_labels) / (kernel.sum(axis=1) + pseudo_labels)
-    return Forecast(np.exp(grid), rates)
+    support = kernel.sum(axis=1) ** 2 / (kernel**2).sum(axis=1)
+    return Forecast(np.exp(grid), rates, support)

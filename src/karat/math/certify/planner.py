@@ -26,6 +26,7 @@ _LEAST_RANK = 20.0
 _NO_CEILING = 1e300
 _COARSE = 1.04  # coarser steps while a budget's scale is sought
 _BUDGET_STEPS = 9
+_PROXY_CARE = 0.02
 
 
 class Goal(NamedTuple):
@@ -43,10 +44,11 @@ class Goal(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where a pass stands: rank, yield, variance spent, rate of the last labels, and what the proxy saves."""
+    """Where a pass stands: rank, yield, half-width, variance spent, rate of the last labels, what the proxy saves."""
 
     rank: float
     estimate: float
+    half_width: float
     spent: float
     rate: float
     proxy_gain: float
@@ -66,8 +68,10 @@ def plan_ahead(
     ``scale`` multiplies the tolerance. The rate ahead moves from the rate now to the forecast's.
     """
     here = position.rank
+    # Rates of several classes are known less well than one; a proxy that saves nothing needs no care.
+    slack = goal.slack * (1.0 - _PROXY_CARE * min(1.0, 20.0 * (1.0 - position.proxy_gain)))
     ratio = goal.step_ratio * (_COARSE if want_cost else 1.0)
-    most = int(math.log(goal.last_rank / max(here, _LEAST_RANK / ratio)) / math.log(ratio)) + 4
+    most = int(max(math.log(goal.last_rank / max(here, _LEAST_RANK / ratio)) / math.log(ratio), 0.0)) + 4
     across = np.empty(most)
     ceilings = np.empty(most)
     root_variances = np.empty(most)
@@ -91,7 +95,7 @@ def plan_ahead(
             rate = rate * (1.0 - pull) + forecast.rates[ahead] * pull
         expected_yield += rate * (following - rank)
         judged_at = max(following, goal.from_rank)
-        tolerance = scale * goal.slack * max(goal.absolute * judged_at, goal.relative * expected_yield)
+        tolerance = scale * slack * max(goal.absolute * judged_at, goal.relative * expected_yield)
         if here < goal.from_rank and following < 1.6 * goal.from_rank:
             tolerance *= goal.early_care
         variance = effective_variance(rate, max(tolerance / judged_at, 1e-4), table) * position.proxy_gain
@@ -107,14 +111,16 @@ def plan_ahead(
         widths[n] = following - rank
         ceilings[n] = tolerance * tolerance / (2.0 * goal.drift) if following >= goal.from_rank else _NO_CEILING
         if following >= goal.from_rank and (following >= _HORIZON * here or following >= goal.last_rank):
-            slope = min(slope, (ceilings[n] - position.spent) / travelled)
+            # A bet made for this ceiling widens the band linearly: seen from here so much is spent at least.
+            in_line = tolerance * (position.half_width - 0.5 * tolerance) / goal.drift
+            slope = min(slope, (ceilings[n] - max(position.spent, in_line)) / travelled)
         n += 1
         rank = following
     # Keep the size within reason of what this rank alone would ask for.
     to_go = max(goal.from_rank - here, 0.0)
     judged_at = max(here, goal.from_rank)
     yield_there = position.estimate + position.rate * to_go
-    tolerance = first_margin * scale * goal.slack * max(goal.absolute * judged_at, goal.relative * yield_there)
+    tolerance = first_margin * scale * slack * max(goal.absolute * judged_at, goal.relative * yield_there)
     alone = tolerance * tolerance / (judged_at * goal.drift * first_variance)
     increment = tolerance * max(goal.absolute, goal.relative * position.rate) / (goal.drift * first_variance)
     size = min(max(slope / math.sqrt(first_variance), 0.25 * min(alone, increment)), 4.0 * alone)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from karat import _check
-from karat.math.certify.noise import LabelErrors
 
-SLACK, LEAN_SLACK = 0.90, 0.95
+if TYPE_CHECKING:
+    from karat.math.certify.noise import LabelErrors
+
+SLACK, LEAN_SLACK = 0.935, 0.955
 SIDES = ("both", "lower", "upper")
 _LAST_LOOK_SHARE = 0.9
 _LOOK_GROWTH = 2.0
@@ -88,7 +89,7 @@ class Settings:
         if self.pilot is not None:
             _check.whole("pilot", self.pilot, least=0)
         _check.whole("pending", self.pending, least=0)
-        if self.label_errors is not None and self.label_errors.delta_spent >= self.delta:
+        if self.label_errors is not None and self.label_errors.delta_spent >= self.delta - 1e-12:
             raise _check.refuse(
                 "label_errors", "estimated with less than all of 1 - confidence_level", self.label_errors.delta_spent
             )
@@ -128,10 +129,10 @@ class Settings:
         """Return how many times the tolerance look 1, 2, ... aims at; labels double from look to look."""
         return math.sqrt(_LOOK_GROWTH) ** (self.looks - look)
 
-    def look_budgets(self, n_pilot: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """Return how many new labels each look may buy: fixed beforehand, so that no look learns from the last."""
+    def look_budget(self, look: int, *, n_pilot: int) -> int | None:
+        """Return how many new labels look 1, 2, ... may buy: fixed beforehand, so that no look learns from the last."""
         if self.budget is None:
-            return np.full(self.looks, np.iinfo(np.int64).max // 4)
+            return None
         left = max(self.budget - n_pilot, 0)
-        upto = [int(left / _LOOK_GROWTH ** (self.looks - look)) for look in range(1, self.looks + 1)]
-        return np.diff(np.array([0, *upto], dtype=np.int64))
+        before, upto = (int(left / _LOOK_GROWTH ** (self.looks - k)) if k else 0 for k in (look - 1, look))
+        return upto - before

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat import _check
-from karat.math.certify.band import Bounds, bounds_at, intersect
+from karat.math.certify.bounds import Bounds, bounds_at, intersect
 from karat.math.certify.cells import Cells
 from karat.math.certify.course import NO_PARENTS, make_course, pilot_forecast
 from karat.math.certify.judge import look_bounds, worst_share
@@ -20,7 +19,7 @@ from karat.math.certify.walk import Walk
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from karat.math.certify.settings import Settings
 
@@ -35,7 +34,7 @@ class RateCurve:
     --------
     >>> curve = RateCurve(ranks=np.array([1, 1000]), rates=np.array([1.0, 0.5]), seed=3)
     >>> curve.labels_at(np.array([1, 2, 1000, 10**9])).tolist()
-    [1, 1, 0, 1]
+    [1, 1, 1, 1]
     """
 
     ranks: NDArray[np.int64]
@@ -164,6 +163,8 @@ def _run(walk: Walk, source: Labels) -> SimulatedPass:
                 look=np.full(len(batch.ends), look),
                 tilt=batch.tilt,
                 new=batch.new & ~known,
+                classes=batch.classes,
+                counts=batch.counts,
             )
         )
         parents = Parents(batch.ends, batch.ranks, batch.tilt)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from karat.math.certify.band import (
     END,
@@ -16,6 +15,7 @@ from karat.math.certify.band import (
     HITS_HIGH,
     HITS_LOW,
     LOW,
+    N_SCALARS,
     SPENT,
     WEIGHT,
     Rules,
@@ -30,6 +30,9 @@ from karat.math.certify.pilot import Forecast
 from karat.math.certify.planner import Goal, Position, plan_ahead, scale_for_budget
 from karat.math.certify.stream import PURPOSE_LABEL, uniform
 from karat.math.certify.variance import VarianceTable, effective_variance
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 SIDE_CODES = {"both": 0, "lower": 1, "upper": 2}
 NO_BUDGET = np.iinfo(np.int64).max // 4
@@ -69,7 +72,7 @@ class Labels(NamedTuple):
 def label_at(labels: Labels, rank: int) -> int:
     """Return the label of a rank."""
     if len(labels.known) > 0:
-        return labels.known[rank - 1]
+        return int(labels.known[rank - 1])
     rate = np.interp(math.log(rank), labels.log_ranks, labels.rates)
     return 1 if uniform(labels.seed, 0, rank, PURPOSE_LABEL) < rate else 0
 
@@ -80,10 +83,10 @@ def _rate_ahead(tally: Tally, course: Course) -> float:
     last = len(tally.rates) - 1
     weight = tally.rates[last, WEIGHT]
     if weight == 0.0 and len(course.forecast.rates) > 0:
-        return min(max(course.forecast.rates[0], 1e-4), 1.0 - 1e-4)
+        return float(min(max(course.forecast.rates[0], 1e-4), 1.0 - 1e-4))
     hits = 0.5 * (tally.rates[last, HITS_LOW] + tally.rates[last, HITS_HIGH])
     rate = (hits + course.pseudo_labels) / (weight + 2.0 * course.pseudo_labels)
-    return min(max(rate, 1e-4), 1.0 - 1e-3)
+    return float(min(max(rate, 1e-4), 1.0 - 1e-3))
 
 
 @njit(cache=True)
@@ -132,7 +135,7 @@ def position_of(tally: Tally, course: Course, proxy_gain: float) -> Position:
     spent = half_width * half_width / (2.0 * course.goal.drift)
     if scalars[END] < course.goal.from_rank:
         spent = min(spent, scalars[SPENT])
-    return Position(scalars[END], estimate, spent, _rate_ahead(tally, course), proxy_gain)
+    return Position(scalars[END], estimate, half_width, spent, _rate_ahead(tally, course), proxy_gain)
 
 
 @njit(cache=True)
@@ -155,8 +158,11 @@ def next_batch(tally: Tally, course: Course, n_bought: int, wanted: int) -> Batc
             to_go = course.last_rank - start
             even = 0.25 * start / left * math.log(course.last_rank / start)
             size = max(size, min(to_go / left, even))
-        if left <= 1 and len(course.parents.ends) == 0:  # the last label speaks for all the rest
-            size = math.inf
+        if len(course.parents.ends) == 0:  # the last label speaks for all the rest, so that every look reaches the end
+            if left <= 1:
+                size = math.inf
+            else:
+                left -= 1
     return lay_out(
         start,
         size,
@@ -183,7 +189,8 @@ class Pass(NamedTuple):
 
 
 @njit(cache=True)
-def _grown(array: NDArray[np.float64], capacity: int) -> NDArray[np.float64]:
+def _grown(array: NDArray[Any], capacity: int) -> NDArray[Any]:
+    """Return the array with room for more."""
     larger = np.empty((capacity, *array.shape[1:]), array.dtype)
     larger[: len(array)] = array
     return larger
@@ -206,7 +213,7 @@ def run_pass(course: Course, labels: Labels) -> Pass:
     high = np.empty(capacity)
     estimate = np.empty(capacity)
     n_bets = len(course.bets.thetas)
-    tally = Tally(np.zeros(n_bets), np.zeros(n_bets), np.zeros((n_classes + 1, 3)), np.zeros(10))
+    tally = Tally(np.zeros(n_bets), np.zeros(n_bets), np.zeros((n_classes + 1, 3)), np.zeros(N_SCALARS))
     n = 0
     n_bought = 0
     while tally.scalars[END] < course.last_rank and (n_bought < course.budget or len(course.parents.ends) > 0):

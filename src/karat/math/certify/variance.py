@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _DRIFT = 6.0  # the log-level in whose units cell sizes are reckoned
 _JUMP_SHARE = 2.0  # adverse labels to allow for

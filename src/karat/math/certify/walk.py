@@ -5,19 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from karat import _check
-from karat.math.certify.band import Bounds, intersect
+from karat.math.certify.bounds import Bounds, intersect
 from karat.math.certify.cells import MOST_CLASSES, PENDING, Cells
 from karat.math.certify.course import NO_PARENTS, NO_PROXY, make_course, pilot_forecast, pilot_size
 from karat.math.certify.judge import look_bounds, trivial_bounds, worst_share
 from karat.math.certify.look import Look
-from karat.math.certify.pilot import pilot_ranks
+from karat.math.certify.pilot import first_pilot_rank, pilot_ranks
 from karat.math.certify.steps import NO_BUDGET
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from karat.math.certify.settings import Settings
 
@@ -61,7 +60,8 @@ class Walk:
         self.n_classes = int(self.proxy.max()) + 1 if len(self.proxy) else 1
         self._last_rank = min(self.n_items, settings.top or self.n_items)
         n_pilot = pilot_size(settings, last_rank=self._last_rank)
-        self._pilot_ranks = pilot_ranks(n_pilot, n_items=self._last_rank, seed=self.seed)
+        first_rank = first_pilot_rank(settings.from_rank, self._last_rank)
+        self._pilot_ranks = pilot_ranks(n_pilot, n_items=self._last_rank, seed=self.seed, first_rank=first_rank)
         self._pilot_values = np.full(len(self._pilot_ranks), PENDING, np.int8)
         self._pilot_asked = False
         self._batches: list[Cells] = []
@@ -86,10 +86,12 @@ class Walk:
         """
         if n is not None:
             _check.whole("n", n, least=1)
+        if self.n_classes > 1 and not len(self.proxy):
+            raise _check.refuse("proxy", "given again before more can be asked for", None)
         if not self._pilot_asked:
             self._pilot_asked = True
             if len(self._pilot_ranks):
-                self._batches.append(_pilot_cells(self._pilot_ranks))
+                self._batches.append(_pilot_cells(self._pilot_ranks, self.n_classes))
                 return self._batches[-1]
         laid_out: list[Cells] = []
         left = NO_BUDGET if n is None else n
@@ -204,13 +206,15 @@ class Walk:
         """Return the walk that laid out these cells and was told these answers, as if never interrupted.
 
         Cells that this seed, proxy and pilot cannot have drawn are refused. Answers come in the order they were
-        told; it matters only where the same rank was told twice.
+        told; it matters only where the same rank was told twice. Without the proxy that the cells were drawn with,
+        the bounds can be read, and nothing more be asked for.
         """
         walk = cls(settings, n_items=n_items, seed=seed, proxy=proxy)
         told, answers = np.atleast_1d(np.asarray(ranks)), np.atleast_1d(np.asarray(values))
         _check.same_length("ranks", len(told), "values", len(answers))
         if len(cells) == 0:
             return walk
+        walk.n_classes = max(walk.n_classes, cells.counts.shape[1])
         walk._pilot_asked = True
         if not np.array_equal(cells.ranks[cells.look == 0], walk._pilot_ranks):
             raise _check.refuse("cells", "led by the pilot of this seed and these settings", "another pilot")
@@ -235,6 +239,16 @@ class Walk:
     def cells(self) -> Cells:
         """All cells laid out so far, the pilot's items first."""
         return Cells.joined(self._batches) if self._batches else Cells.none()
+
+    def answers(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
+        """Return the ranks answered and their answers, as `resume` takes them."""
+        ranks, values = [self._pilot_ranks], [self._pilot_values]
+        for look in self._looks:
+            ranks.append(look.cells().ranks)
+            values.append(look.values_at(ranks[-1]))
+        all_ranks, all_values = np.concatenate(ranks), np.concatenate(values)
+        told = all_values != PENDING
+        return all_ranks[told], all_values[told]
 
     @property
     def pending(self) -> NDArray[np.int64]:
@@ -308,7 +322,7 @@ def _checked_proxy(proxy: ArrayLike | None, n_items: int) -> NDArray[np.uint8]:
     return np.ascontiguousarray(classes, np.uint8)
 
 
-def _pilot_cells(ranks: NDArray[np.int64]) -> Cells:
+def _pilot_cells(ranks: NDArray[np.int64], n_classes: int) -> Cells:
     zeros = np.zeros(len(ranks), np.int64)
     return Cells(
         ends=ranks,
@@ -317,4 +331,6 @@ def _pilot_cells(ranks: NDArray[np.int64]) -> Cells:
         look=zeros,
         tilt=zeros,
         new=np.ones(len(ranks), np.bool_),
+        classes=zeros,
+        counts=np.zeros((len(ranks), n_classes), np.int64),
     )

@@ -1,0 +1,181 @@
+"""Which units to label: permanent random numbers and the smallest inclusion probabilities that meet a target.
+
+Every unit x carries one random number u_x for life and is labelled iff ``u_x <= pi(x)``. A draw made for the
+systems in a set D raises ``pi(x)`` to ``min(1, scale * size(x))`` with
+``size(x) = sqrt(sum_{i in D} (p_i(x) sigma_i(x))^2)``; pi never falls, so nothing is labelled twice and every label
+serves every system. With a constant sigma, pi depends on the laws only, never on labels, and the units are
+independent draws with known probabilities (Poisson sampling). A learned sigma lets two numbers a system (the spread on
+units that others predict too, and on new ones) depend on earlier labels: the bias seen in simulation is below .002.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat import _check
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+LARGEST_SPREAD = 0.5  # the standard deviation of a 0/1 label is at most a half
+SMALLEST_SPREAD = 0.2
+_HALVINGS = 60
+
+
+def shared_size(laws: ArrayLike, *, spread: ArrayLike = 1.0) -> NDArray[np.float64]:
+    """Size of each unit for systems drawn together: the root of the sum of their squared masses times spreads.
+
+    ``sum_i Var(P_i) = sum_x (sum_i p_i(x)^2 sigma_i(x)^2) (1/pi(x) - 1)`` at a fixed ``sum pi`` is least for pi
+    proportional to this size.
+
+    Examples
+    --------
+    >>> shared_size([[0.3, 0.7, 0.0], [0.4, 0.0, 0.6]]).round(3).tolist()
+    [0.5, 0.7, 0.6]
+    """
+    law = np.atleast_2d(np.asarray(laws, dtype=np.float64))
+    size: NDArray[np.float64] = np.sqrt(((law * np.asarray(spread, dtype=np.float64)) ** 2).sum(axis=0))
+    return size
+
+
+def raise_inclusion(size: ArrayLike, before: ArrayLike | None = None, *, scale: float) -> NDArray[np.float64]:
+    """Inclusion probabilities after a draw of the given scale: never lower than before.
+
+    Examples
+    --------
+    >>> raise_inclusion([0.1, 0.2, 0.7], [0.0, 0.5, 0.5], scale=2).tolist()
+    [0.2, 0.5, 1.0]
+    """
+    wanted = np.minimum(1.0, scale * np.asarray(size, dtype=np.float64))
+    result: NDArray[np.float64] = wanted if before is None else np.maximum(wanted, np.asarray(before))
+    return result
+
+
+def design_variance(
+    law: ArrayLike, inclusion: ArrayLike, *, counts: ArrayLike | None = None, spread: ArrayLike = LARGEST_SPREAD
+) -> float:
+    """Variance of the estimated precision when residuals have standard deviation ``spread``.
+
+    Infinite when a unit of positive mass cannot be drawn. ``counts`` says how many units share each entry.
+
+    Examples
+    --------
+    >>> round(design_variance([0.01] * 100, [0.2] * 100), 6)
+    0.01
+    """
+    mass, chance = np.asarray(law, dtype=np.float64), np.asarray(inclusion, dtype=np.float64)
+    repeats = np.ones_like(mass) if counts is None else np.asarray(counts, dtype=np.float64)
+    sigma = np.broadcast_to(np.asarray(spread, dtype=np.float64), mass.shape)
+    held = mass > 0
+    if (chance[held] <= 0).any():
+        return float("inf")
+    return float((repeats[held] * (mass[held] * sigma[held]) ** 2 * (1.0 / chance[held] - 1.0)).sum())
+
+
+def smallest_scale(
+    laws: ArrayLike,
+    before: ArrayLike | None = None,
+    *,
+    target_variance: float,
+    counts: ArrayLike | None = None,
+    spread: ArrayLike = LARGEST_SPREAD,
+) -> float:
+    """Smallest scale of a draw that gives every system in it at most the target variance.
+
+    Parameters
+    ----------
+    laws
+        One row a system that arrives, one column a unit (or a class of ``counts`` equal units).
+    before
+        Inclusion probabilities already bought for earlier systems.
+    target_variance
+        Variance of the estimated precision to reach, for labels of standard deviation ``spread``.
+    counts
+        How many units stand behind each column.
+    spread
+        Standard deviation of a label around its guess: one number, one a column, or one a system and column; a half
+        is safe for any labels.
+
+    Returns
+    -------
+    float
+        The scale; 0 when the labels bought before already meet the target.
+
+    Examples
+    --------
+    With 1,000 equal units and the variance of 100 labels as target (less the finite correction), 91 are enough:
+
+    >>> scale = smallest_scale([[0.001] * 1000], target_variance=0.25 / 100)
+    >>> round(1000 * scale * 0.5 * 0.001)
+    91
+    """
+    target = _check.number("target_variance", target_variance, above=0.0)
+    law = np.atleast_2d(np.asarray(laws, dtype=np.float64))
+    sigma = np.broadcast_to(np.asarray(spread, dtype=np.float64), law.shape)
+    size = shared_size(law, spread=sigma)
+    bought = np.zeros(size.size) if before is None else np.asarray(before, dtype=np.float64)
+
+    def is_met(scale: float) -> bool:
+        inclusion = raise_inclusion(size, bought, scale=scale)
+        pairs = zip(law, sigma, strict=True)
+        return all(design_variance(row, inclusion, counts=counts, spread=own) <= target for row, own in pairs)
+
+    if is_met(0.0):
+        return 0.0
+    # Bisection on the logarithm: at the upper end every unit is labelled and the variance is 0.
+    high = float(1.0 / size[size > 0].min())
+    low = high
+    while is_met(low) and low > high * 1e-18:
+        high, low = low, low / 16.0
+    for _ in range(_HALVINGS):
+        middle = float(np.sqrt(low * high))
+        if is_met(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def learned_spread(residuals: ArrayLike, weights: ArrayLike, *, caution: float = 1.15, n_prior: float = 10.0) -> float:
+    """Estimate, with caution, the standard deviation of labels around their cross-fitted guesses.
+
+    Ten labels of the largest spread are mixed in, the variance is raised by 15%, and the result stays between .2
+    and .5, so that a lucky start does not stop the labelling.
+
+    Examples
+    --------
+    >>> learned_spread([], [])
+    0.5
+    >>> round(learned_spread([0.3, -0.3] * 200, [1.0] * 400), 3)
+    0.329
+    """
+    residual, weight = np.asarray(residuals, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    if residual.size == 0:
+        return LARGEST_SPREAD
+    prior = n_prior * float(weight.mean())
+    largest = LARGEST_SPREAD**2
+    variance = (float((weight * residual**2).sum()) + prior * largest) / (float(weight.sum()) + prior)
+    return float(np.sqrt(min(max(caution * variance, SMALLEST_SPREAD**2), largest)))
+
+
+def scale_for_budget(size: ArrayLike, budget: float) -> float:
+    """Scale at which the expected number of labelled units, ``sum min(1, scale * size)``, equals the budget.
+
+    Examples
+    --------
+    >>> scale = scale_for_budget([1.0, 1.0, 8.0], 2.0)
+    >>> raise_inclusion([1.0, 1.0, 8.0], scale=scale).tolist()
+    [0.5, 0.5, 1.0]
+    """
+    descending = np.sort(np.asarray(size, dtype=np.float64))[::-1]
+    descending = descending[descending > 0]
+    wanted = _check.number("budget", budget, above=0.0)
+    if wanted >= descending.size:
+        return float(1.0 / descending[-1])
+    # With the k largest capped at 1, the rest share what is left; the right k is the first that caps no other.
+    rest = np.cumsum(descending[::-1])[::-1]
+    scales = (wanted - np.arange(descending.size)) / rest
+    first = int(np.argmax((scales > 0) & (scales * descending <= 1.0 + 1e-12)))
+    return float(scales[first])

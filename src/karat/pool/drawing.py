@@ -1,0 +1,171 @@
+"""Make a draw: how many labels the waiting systems still need, and which instances those are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from karat.math.pooled.estimate import cross_fitted_residuals
+from karat.math.pooled.inclusion import (
+    LARGEST_SPREAD,
+    design_variance,
+    learned_spread,
+    raise_inclusion,
+    shared_size,
+    smallest_scale,
+)
+from karat.pool.scoring import gather
+from karat.pool.tables import UNIFORM, Batch, copy, files, inclusion_sql
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    import duckdb
+
+    from karat.pool.state import State, System
+
+PILOT_SHARE = 0.25  # of the labels that the worst case asks for; then the spread is learned
+LARGEST_BATCH = 5_000_000  # predictions; more are drawn system by system
+
+
+def choose_batch(waiting: Sequence[System]) -> list[System]:
+    """Take the systems to draw together: all that wait, or the first alone when they are too large for memory."""
+    return list(waiting) if sum(s.n_predictions for s in waiting) <= LARGEST_BATCH else list(waiting[:1])
+
+
+def learned_spreads(
+    connection: duckdb.DuckDBPyConnection, folder: Path, state: State, systems: Sequence[System]
+) -> list[tuple[float, float]]:
+    """Spread of each system's labels around their guesses, on units known before the systems came and on new ones."""
+    gathered = gather(connection, folder, state)
+    residuals = cross_fitted_residuals(gathered.sample)
+    weight = 1.0 / gathered.sample.inclusion
+    rows = [row for row, system in enumerate(gathered.systems) if system in systems]
+    fresh = gathered.novel[rows].any(axis=0)
+    spreads = []
+    for row in rows:
+        held = gathered.sample.mass[row] > 0
+        known, new = (learned_spread(residuals[held & part], weight[held & part]) for part in (~fresh, fresh))
+        spreads.append((known, new))
+    return spreads
+
+
+def make_draw(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    state: State,
+    *,
+    systems: Sequence[System],
+    target_variance: float,
+    spreads: Sequence[tuple[float, float]],
+    path: Path,
+) -> dict[str, Any]:
+    """Find the smallest draw that meets the target and write the instances it asks for to ``path``.
+
+    ``state`` must already count the systems as admitted.
+
+    ``spreads`` are, for each system, those of units that earlier systems predict and of new ones. Returns the draw's
+    numbers.
+    """
+    numbers = [system.number for system in systems]
+    units = files(state.unit_files(folder))
+    _collect_classes(connection, state, units, numbers)
+    masses = ", ".join(f"m{number}" for number in numbers)
+    columns = connection.execute(
+        f"SELECT {masses}, before, novel, count(*) AS n FROM batch GROUP BY ALL ORDER BY ALL"  # noqa: S608
+    ).fetchnumpy()
+    law = np.stack([np.asarray(columns[f"m{number}"], dtype=np.float64) for number in numbers])
+    before = np.asarray(columns["before"], dtype=np.float64)
+    counts = np.asarray(columns["n"], dtype=np.float64)
+    novel = np.asarray(columns["novel"], dtype=bool)
+    spread = np.stack([np.where(novel, new, known) for known, new in spreads])
+    scale = smallest_scale(law, before, target_variance=target_variance, counts=counts, spread=spread)
+    after = raise_inclusion(shared_size(law, spread=spread), before, scale=scale)
+    batch = Batch(
+        systems=tuple(numbers),
+        known=tuple(scale * known for known, _ in spreads),
+        new=tuple(scale * new for _, new in spreads),
+    )
+    n_asked = _write_asked(connection, folder, state, systems=systems, batch=batch, path=path)
+    positive = after > 0
+    return {
+        "systems": numbers,
+        "known": list(batch.known),
+        "new": list(batch.new),
+        "n_asked": n_asked,
+        "reach": {str(n): float((row[positive] / after[positive]).max()) for n, row in zip(numbers, law, strict=True)},
+        "variance": {
+            str(n): design_variance(row, after, counts=counts, spread=LARGEST_SPREAD)
+            for n, row in zip(numbers, law, strict=True)
+        },
+        "unit_reach": float((1.0 / after[positive]).max()),
+        "unit_variance": design_variance(novel.astype(np.float64), after, counts=counts, spread=LARGEST_SPREAD),
+    }
+
+
+def _collect_classes(connection: duckdb.DuckDBPyConnection, state: State, units: str, numbers: Sequence[int]) -> None:
+    """Table ``batch``: each unit of the systems, its masses, what was bought before, whether it is new to the pool."""
+    chosen = ", ".join(map(str, numbers))
+    masses = ", ".join(f"sum(CASE WHEN system = {n} THEN mass ELSE 0 END) AS m{n}" for n in numbers)
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE mine AS SELECT key, {masses}, "  # noqa: S608
+        f"bool_or(novel) AS novel FROM {units} WHERE system IN ({chosen}) GROUP BY key"
+    )
+    batches = state.batches()
+    if batches:
+        rows = f"(SELECT u.* FROM {units} u SEMI JOIN mine USING (key))"  # noqa: S608
+        before = f"SELECT m.*, coalesce(i.inclusion, 0.0) AS before FROM mine m LEFT JOIN ({inclusion_sql(batches, rows)}) i USING (key)"  # noqa: E501, S608
+    else:
+        before = "SELECT *, 0.0::DOUBLE AS before FROM mine"
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE batch AS {before}")
+    connection.execute("DROP TABLE mine")
+
+
+def _write_asked(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    state: State,
+    *,
+    systems: Sequence[System],
+    batch: Batch,
+    path: Path,
+) -> int:
+    """Write the instances of the drawn units that no earlier draw asked for, nearest to certainty first.
+
+    Beside them, ``rows.parquet`` keeps what every system says of the units: scoring then reads no large file.
+    """
+    known, new = (
+        " + ".join(f"({value!r} * m{number}) ** 2" for number, value in zip(batch.systems, values, strict=True))
+        for values in (batch.known, batch.new)
+    )
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE drawn AS SELECT * FROM (
+            SELECT key, greatest(before, least(1.0, sqrt(CASE WHEN novel THEN {new} ELSE {known} END)))
+            AS inclusion FROM batch) WHERE {UNIFORM} <= inclusion"""  # noqa: S608
+    )
+    # A unit of one instance has it in the file of any system that holds it.
+    holders = state.competitors if state.settings.relation else systems
+    instances = files([folder / system.folder / "instances.parquet" for system in holders])
+    asked = [folder / draw.file for draw in state.draws]
+    earlier = f"ANTI JOIN (SELECT id FROM {files(asked)}) e USING (id)" if asked else ""  # noqa: S608
+    copy(
+        connection,
+        f"""SELECT key, id, min({UNIFORM} / inclusion) AS priority
+            FROM (SELECT DISTINCT i.key, i.id, d.inclusion FROM {instances} i JOIN drawn d USING (key)) {earlier}
+            GROUP BY key, id ORDER BY priority, id""",  # noqa: S608
+        path,
+    )
+    seen = f"ANTI JOIN {files(asked)} e USING (key)" if asked else ""
+    fresh = f"(SELECT DISTINCT key FROM {files([path])} {seen})"  # noqa: S608
+    admitted = files([folder / system.folder / "units.parquet" for system in state.admitted])
+    copy(
+        connection,
+        f"SELECT u.* FROM {admitted} u SEMI JOIN {fresh} f USING (key) ORDER BY key, system",  # noqa: S608
+        path.with_name("rows.parquet"),
+    )
+    count = connection.execute(f"SELECT count(*) FROM {files([path])}").fetchall()[0][0]  # noqa: S608
+    for table in ("batch", "drawn"):
+        connection.execute(f"DROP TABLE {table}")
+    return int(count)

@@ -1,0 +1,166 @@
+"""Results of a pool: a leaderboard and paired differences, which print, plot and turn into JSON themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from karat.math.pooled.estimate import Metric
+
+
+_CELL = len("0.000 [0.000, 0.000]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """An estimate with its interval."""
+
+    estimate: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """Show the estimate and the interval."""
+        return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+    def to_dict(self) -> dict[str, float]:
+        """Ready for JSON."""
+        return {"estimate": self.estimate, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One system on the leaderboard; systems that share a rank are not told apart by the labels."""
+
+    rank: int
+    system: str
+    version: int
+    precision: Score
+    recall: Score
+    f1: Score
+    n_predictions: int
+    n_labels: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "rank": self.rank,
+            "system": self.system,
+            "version": self.version,
+            "precision": self.precision.to_dict(),
+            "recall": self.recall.to_dict(),
+            "f1": self.f1.to_dict(),
+            "n_predictions": self.n_predictions,
+            "n_labels": self.n_labels,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """All systems, best first, with intervals and honest ties.
+
+    A system's rank is one plus the number of systems that are certainly better: whose paired difference to it has
+    an interval above 0.
+    """
+
+    rows: tuple[Row, ...]
+    metric: Metric
+    method: str
+    guarantee: str
+    confidence_level: float
+    n_items: int
+    n_labels: int
+    n_pending: int
+    pool_recall: float | None
+    assumptions: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Show the leaderboard as a table."""
+        width = max([len("system"), *(len(row.system) for row in self.rows)])
+        metrics = "  ".join(f"{name:<{_CELL}}" for name in ("precision", "recall", "f1"))
+        lines = [f"{'rank':>4}  {'system':<{width}}  {metrics}  predictions  labels"]
+        for row in self.rows:
+            scores = "  ".join(f"{score!s:<{_CELL}}" for score in (row.precision, row.recall, row.f1))
+            counts = f"{row.n_predictions:>11,}  {row.n_labels:>6,}"
+            lines.append(f"{row.rank:>4}  {row.system:<{width}}  {scores}  {counts}")
+        level = f"{100 * self.confidence_level:g}% intervals ({self.guarantee})"
+        lines.append(f"{level}; {self.n_labels:,} labels for {self.n_items:,} units; ranked by {self.metric}.")
+        lines += list(self.notes)
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "rows": [row.to_dict() for row in self.rows],
+            "metric": self.metric,
+            "method": self.method,
+            "guarantee": self.guarantee,
+            "confidence_level": self.confidence_level,
+            "n_items": self.n_items,
+            "n_labels": self.n_labels,
+            "n_pending": self.n_pending,
+            "pool_recall": self.pool_recall,
+            "assumptions": list(self.assumptions),
+            "notes": list(self.notes),
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the intervals of the ranking metric, best system on top."""
+        import matplotlib.pyplot as plt  # noqa: PLC0415 - plotting is optional work
+
+        axes = ax if ax is not None else plt.subplots(figsize=(7, 1 + 0.35 * len(self.rows)))[1]
+        scores = [getattr(row, self.metric) for row in self.rows]
+        places = range(len(scores), 0, -1)
+        axes.hlines(list(places), [s.low for s in scores], [s.high for s in scores], color="tab:blue", linewidth=2)
+        axes.plot([s.estimate for s in scores], list(places), "o", color="tab:blue")
+        axes.set_yticks(list(places), [f"{row.rank}. {row.system}" for row in self.rows])
+        axes.set_xlim(0.0, 1.0)
+        axes.set_xlabel(f"{self.metric}, {100 * self.confidence_level:g}% interval")
+        return axes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How much better the first system is than the second, from the labels that both share."""
+
+    first: str
+    second: str
+    metric: Metric
+    estimate: float
+    low: float
+    high: float
+    confidence_level: float
+    n_labels: int
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether the labels leave open which of the two is better."""
+        return self.low <= 0.0 <= self.high
+
+    def __str__(self) -> str:
+        """Say it in one sentence, with the numbers."""
+        better = self.first if self.estimate >= 0 else self.second
+        verdict = "not told apart" if self.is_tie else f"{better} is better"
+        interval = f"{self.estimate:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+        return (
+            f"{self.metric} of {self.first} minus {self.second}: {interval}"
+            f"\n{verdict} at {100 * self.confidence_level:g}% confidence\n{self.n_labels:,} labels, paired"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "first": self.first,
+            "second": self.second,
+            "metric": self.metric,
+            "estimate": self.estimate,
+            "low": self.low,
+            "high": self.high,
+            "confidence_level": self.confidence_level,
+            "n_labels": self.n_labels,
+            "is_tie": self.is_tie,
+        }

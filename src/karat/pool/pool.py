@@ -1,0 +1,427 @@
+"""Many systems, one pool of labels: submit, ask, tell, score, compare; kept in a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from karat import _check
+from karat.errors import InvalidData, InvalidInput
+from karat.math.pooled.estimate import METRICS, estimate_metrics
+from karat.math.pooled.inclusion import LARGEST_SPREAD
+from karat.math.pooled.intervals import difference_interval, normal_quantile
+from karat.pool.drawing import PILOT_SHARE, choose_batch, learned_spreads, make_draw
+from karat.pool.law import LAWS, law_of
+from karat.pool.leaderboard import Difference, Leaderboard
+from karat.pool.log import LOG_NAME, Log
+from karat.pool.rating import rate
+from karat.pool.read import copy_ids, load_labels, load_submission
+from karat.pool.scoring import gather, settled_state, theta_of
+from karat.pool.state import FORMAT, read_state
+from karat.pool.tables import files, workspace, write_instances, write_units
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import duckdb
+
+    from karat.math.pooled.estimate import Metric
+    from karat.math.pooled.recall import PoolRecall
+    from karat.pool.law import Law
+    from karat.pool.rating import IntervalKind
+    from karat.pool.read import Source
+    from karat.pool.scoring import Gathered
+    from karat.pool.state import State, System
+
+
+class Pool:
+    r"""A folder of submissions, draws and labels, all in files that are only ever added to.
+
+    Submit systems with `add`, ask what to label with `next`, answer with `tell`, and read `scores` at any time;
+    a pool can be opened again with ``Pool(folder)``. Everything it says follows from its files.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.csv").write_text("id,score\n" + "".join(f"x{k},{k}\n" for k in range(60)))
+    >>> _ = (folder / "b.csv").write_text("id,score\n" + "".join(f"x{k},{k}\n" for k in range(30, 90)))
+    >>> pool = Pool.create(folder / "pool", seed=1)
+    >>> pool.add("a", folder / "a.csv"); pool.add("b", folder / "b.csv")
+    >>> while asked := pool.next():
+    ...     _ = pool.tell({name: int(name[1:]) % 3 > 0 for name in asked})
+    >>> [row.system for row in pool.scores().rows]
+    ['a', 'b']
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+        if not (self.folder / LOG_NAME).is_file():
+            raise InvalidData(f"{self.folder} holds no pool; Pool.create makes one.")
+        self._log = Log(self.folder)
+        self._state = read_state(self._log.events)
+        self._asked: list[list[str]] = []  # the ids of each draw, read once
+
+    @classmethod
+    def create(
+        cls,
+        folder: str | Path,
+        *,
+        seed: int = 0,
+        half_width: float = 0.05,
+        confidence_level: float = 0.9,
+        law: Law = "uniform",
+        relation: Sequence[str] = (),
+        universe: str | Path | None = None,
+        learn: bool = True,
+    ) -> Self:
+        """Make an empty pool.
+
+        Parameters
+        ----------
+        folder
+            A new or empty folder.
+        seed
+            Decides which units are drawn.
+        half_width, confidence_level
+            How well the precision of each system shall be known: labels are asked for until then.
+        law
+            How predictions count towards precision: ``uniform``; ``predicate`` or ``subject``, where each
+            predicate or subject counts the same (macro average); ``entity``, the law of Chaganty et al.; ``own``,
+            the column ``probability`` of each submission.
+        relation
+            Columns that together name the relation an instance states. Recall is then over distinct relations,
+            and all instances of a drawn relation are labelled. By default every instance is its own relation.
+        universe
+            A file with a column ``id``: submissions may name no other ids.
+        learn
+            Let labels told so far decide how many more are needed, which saves many. False keeps the design
+            independent of all labels, as guaranteed intervals need.
+        """
+        place = Path(folder)
+        if place.exists() and any(place.iterdir()):
+            raise InvalidInput(f"{place} is not empty.")
+        settings = {
+            "seed": _check.whole("seed", seed),
+            "half_width": _check.number("half_width", half_width, above=0.0, below=0.5),
+            "confidence_level": _check.fraction("confidence_level", confidence_level),
+            "law": _check.one_of("law", law, LAWS),
+            "relation": [relation] if isinstance(relation, str) else list(relation),
+            "learn": bool(learn),
+            "has_universe": universe is not None,
+        }
+        place.mkdir(parents=True, exist_ok=True)
+        if universe is not None:
+            with workspace(place) as (connection, _):
+                copy_ids(connection, Path(universe), place / "universe.parquet")
+        Log(place).append({"kind": "create", "format": FORMAT, **settings})
+        return cls(place)
+
+    @property
+    def state(self) -> State:
+        """What the log says: settings, systems, draws and labels."""
+        return self._state
+
+    @property
+    def systems(self) -> list[System]:
+        """Systems that compete, waiting ones included; a resubmitted system counts once."""
+        gone = self._state.retracted
+        return [s for s in self._state.systems if not s.is_judge and s.number not in gone]
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels told."""
+        return len(self._state.labels)
+
+    def add(
+        self, name: str, predictions: str | Path, *, team: str = "", is_judge: bool = False, depth: int | None = None
+    ) -> None:
+        """Submit a system; the same name again replaces its earlier version on the leaderboard.
+
+        Parameters
+        ----------
+        name
+            Name of the system.
+        predictions
+            CSV, TSV, JSONL or Parquet with a column ``id`` and, where there is one, ``score``, plus what the
+            pool's law and relation need; or a TREC run (``.run``, ``.trec``), whose items are "topic docid" and
+            whose topic is the subject. A file with any fault is refused as a whole.
+        team
+            Who submits it, for the study of pooling bias.
+        is_judge
+            The file holds a judge's votes: items it takes for right, ``score`` saying how surely. A judge helps to
+            guess labels; it is neither scored nor drawn from.
+        depth
+            Of a TREC run, keep the ranks up to this one.
+        """
+        if not name or not name.strip():
+            raise _check.refuse("name", "a name", name)
+        version = 1 + sum(system.name == name for system in self._state.systems)
+        number = len(self._state.systems) + 1
+        settings = self._state.settings
+        with workspace(self.folder) as (connection, work):
+            extra = LAWS["uniform" if is_judge else settings.law]
+            source = load_submission(
+                connection,
+                Path(predictions),
+                relation=settings.relation,
+                extra=extra,
+                depth=depth,
+            )
+            if settings.has_universe:
+                self._refuse_unknown(connection, source)
+            mass = law_of(connection, source, "uniform" if is_judge else settings.law)
+            write_instances(connection, work / "instances.parquet", mass=mass, seed=settings.seed)
+            if is_judge:
+                self._write_units(connection, work, number)
+            target = self.folder / "systems" / f"{number:04d}"
+            self._move(work, target)
+        self._append(
+            {
+                "kind": "add",
+                "number": number,
+                "name": name,
+                "version": version,
+                "team": team or name,
+                "is_judge": is_judge,
+                "n_predictions": int(mass.size),
+                "folder": f"systems/{number:04d}",
+                "hash": _hash(target / "instances.parquet"),
+            }
+        )
+
+    def next(self, n: int | None = None) -> list[str]:
+        """Ids to label next, the most useful first; empty when every system is known as well as was asked for.
+
+        Systems added since the last call enter the pool together. The labels come in two steps: a pilot, and what
+        is still needed once its labels are told. Ids stay in the list until they are told.
+        """
+        if n is not None:
+            _check.whole("n", n, least=1)
+        while True:
+            pending = self._pending()
+            if pending or not self._draw():
+                return pending[:n]
+
+    def tell(self, labels: Mapping[str, int] | str | Path, *, replace: bool = False, least_grade: int = 1) -> int:
+        """Take in labels (1 right, 0 wrong) by id, or a file (``id, label`` or qrels); returns how many are new.
+
+        A label that contradicts an earlier one is refused unless ``replace`` is given; the earlier one stays in
+        the log. Labels of items that were not asked for are kept until a draw asks for them.
+        """
+        if isinstance(labels, (str, Path)):
+            with workspace(self.folder) as (connection, _):
+                given = load_labels(connection, Path(labels), least_grade=least_grade)
+        else:
+            given = {}
+            for item, label in labels.items():
+                if label not in (0, 1):
+                    raise _check.refuse("labels", "made of 0 and 1", label, f"It is the label of '{item}'.")
+                given[str(item)] = int(label)
+        before = self._state.labels
+        changed = {item: label for item, label in given.items() if before.get(item) != label}
+        conflicts = [item for item in changed if item in before]
+        if conflicts and not replace:
+            item = conflicts[0]
+            raise InvalidInput(
+                f"'{item}' was labelled {before[item]} before; got {changed[item]}. Say replace to correct it."
+            )
+        new = sum(item not in before for item in changed)
+        if changed:
+            self._append({"kind": "tell", "labels": changed})
+        return new
+
+    def tell_truth(self, relations: Sequence[str], documents: Sequence[str] = ()) -> None:
+        """Take in true relations found by annotating random documents exhaustively, for the recall of the pool.
+
+        Name each relation as the submissions do: its id, or its relation columns joined by ``chr(31)``. With the
+        document of each given, the uncertainty is that between documents.
+        """
+        if documents:
+            _check.same_length("relations", len(relations), "documents", len(documents))
+        if bool(documents) != bool(self._state.documents) and self._state.truth:
+            raise InvalidInput("'documents' must be given for all true relations or for none.")
+        self._append({"kind": "truth", "relations": list(relations), "documents": list(documents)})
+
+    def retract(self, name: str) -> None:
+        """Take a system off the leaderboard. Labels bought for it stay and go on serving the others."""
+        self._append({"kind": "retract", "system": self._find(name).number})
+
+    def scores(
+        self,
+        metric: Metric = "f1",
+        *,
+        interval: IntervalKind = "logit",
+        confidence_level: float | None = None,
+        anydoc: bool = False,
+    ) -> Leaderboard:
+        """Score all systems in the pool, best first.
+
+        Parameters
+        ----------
+        metric
+            What to rank by: ``precision``, ``recall`` or ``f1``.
+        interval
+            ``logit`` (asymptotic), ``bootstrap``, or ``betting``, which is guaranteed in finite samples and needs
+            a pool created with ``learn=False``.
+        confidence_level
+            By default the pool's.
+        anydoc
+            Ignore provenance: an instance is right if any instance of its relation is.
+        """
+        _check.one_of("metric", metric, METRICS)
+        level = self._state.settings.confidence_level if confidence_level is None else confidence_level
+        pending = self._pending()
+        state, gathered, theta, n_inside = self._gather(anydoc=anydoc)
+        return rate(
+            gathered,
+            state,
+            theta=theta,
+            n_inside=n_inside,
+            metric=metric,
+            interval=interval,
+            confidence_level=_check.fraction("confidence_level", level),
+            n_pending=len(pending),
+        )
+
+    def compare(
+        self,
+        first: str,
+        second: str,
+        *,
+        metric: Metric = "f1",
+        confidence_level: float | None = None,
+        anydoc: bool = False,
+    ) -> Difference:
+        """Compare two systems on the labels that both share."""
+        _check.one_of("metric", metric, METRICS)
+        level = self._state.settings.confidence_level if confidence_level is None else confidence_level
+        numbers = [self._find(name).number for name in (first, second)]
+        _, gathered, theta, _ = self._gather(anydoc=anydoc)
+        rows = {system.number: row for row, system in enumerate(gathered.systems)}
+        if missing := [n for n in numbers if n not in rows]:
+            name = self._state.systems[missing[0] - 1].name
+            raise InvalidInput(f"'{name}' has too few labels yet; answer what next asks for.")
+        i, j = (rows[number] for number in numbers)
+        estimate = estimate_metrics(gathered.sample, pool_recall=theta)[metric]
+        value, low, high = difference_interval(estimate, confidence_level=level)
+        return Difference(
+            first=first,
+            second=second,
+            metric=metric,
+            estimate=float(value[i, j]),
+            low=float(low[i, j]),
+            high=float(high[i, j]),
+            confidence_level=level,
+            n_labels=int(gathered.sample.fold.size),
+        )
+
+    def _gather(self, *, anydoc: bool) -> tuple[State, Gathered, PoolRecall, int]:
+        """Read what can be scored: the state it stands for, the sample, theta and the true relations in the pool."""
+        with workspace(self.folder) as (connection, _):
+            state = settled_state(connection, self.folder, self._state) if self._state.draws else self._state
+            if not state.draws:
+                raise InvalidInput("no system has enough labels yet; answer what next asks for.")
+            gathered = gather(connection, self.folder, state, anydoc=anydoc)
+            return state, gathered, *theta_of(connection, self.folder, state)
+
+    def _draw(self) -> bool:
+        """Seal the next draw, if any system needs one."""
+        state = self._state
+        settings = state.settings
+        target = (settings.half_width / normal_quantile(settings.confidence_level)) ** 2
+        number = len(state.draws) + 1
+        with workspace(self.folder) as (connection, work):
+            if unfinished := state.unfinished():
+                systems = [state.systems[n - 1] for n in unfinished]
+                spreads = learned_spreads(connection, self.folder, state, systems)
+                is_final = True
+            elif waiting := state.waiting():
+                systems = choose_batch(waiting)
+                for system in systems:
+                    self._write_units(connection, self.folder / system.folder, system.number)
+                    state.admitted.append(system)  # only the log makes it so for good
+                is_final = not settings.learn
+                spreads = [(LARGEST_SPREAD, LARGEST_SPREAD)] * len(systems)
+            else:
+                return False
+            try:
+                numbers = make_draw(
+                    connection,
+                    self.folder,
+                    state,
+                    systems=systems,
+                    target_variance=target if is_final else target / PILOT_SHARE,
+                    spreads=spreads,
+                    path=work / "asked.parquet",
+                )
+            finally:
+                self._state = read_state(self._log.events)
+            self._move(work, self.folder / "draws" / f"{number:04d}")
+        file = f"draws/{number:04d}/asked.parquet"
+        self._append(
+            {
+                "kind": "draw",
+                "number": number,
+                "is_final": is_final,
+                "file": file,
+                "hash": _hash(self.folder / file),
+                **numbers,
+            }
+        )
+        return True
+
+    def _write_units(self, connection: duckdb.DuckDBPyConnection, folder: Path, number: int) -> None:
+        admitted = self._state.admitted
+        write_units(
+            connection,
+            folder,
+            system=number,
+            earlier=[self.folder / system.folder / "units.parquet" for system in admitted],
+            judges=[system.number for system in admitted if system.is_judge],
+            asked=[self.folder / draw.file for draw in self._state.draws],
+        )
+
+    def _pending(self) -> list[str]:
+        """Ids asked for and not told, in the order of asking."""
+        while len(self._asked) < len(self._state.draws):
+            draw = self._state.draws[len(self._asked)]
+            with workspace(self.folder) as (connection, _):
+                rows = connection.execute(
+                    f"SELECT id FROM {files([self.folder / draw.file])} ORDER BY priority, id"  # noqa: S608
+                ).fetchall()
+            self._asked.append([row[0] for row in rows])
+        told = self._state.labels
+        return [item for asked in self._asked for item in asked if item not in told]
+
+    def _refuse_unknown(self, connection: duckdb.DuckDBPyConnection, source: Source) -> None:
+        unknown = connection.execute(
+            f"SELECT line, id FROM submission ANTI JOIN {files([self.folder / 'universe.parquet'])} u USING (id) "  # noqa: S608
+            "ORDER BY line LIMIT 1"
+        ).fetchone()
+        if unknown:
+            raise source.refuse(unknown[0], f"id '{unknown[1]}' is not known to this pool.")
+
+    def _find(self, name: str) -> System:
+        for system in self.systems:
+            if system.name == name:
+                return system
+        raise _check.refuse("name", "one of " + ", ".join(repr(s.name) for s in self.systems), name)
+
+    def _append(self, event: dict[str, Any]) -> None:
+        self._log.append(event)
+        self._state.apply(event)
+
+    @staticmethod
+    def _move(work: Path, target: Path) -> None:
+        shutil.rmtree(target, ignore_errors=True)  # left by a submission that broke off before its line in the log
+        target.mkdir(parents=True)
+        for path in work.glob("*.parquet"):
+            path.replace(target / path.name)
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,130 @@
+"""From the gathered sample to a leaderboard."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from karat import _check
+from karat.errors import InvalidInput
+from karat.math.pooled.bootstrap import bootstrap_default
+from karat.math.pooled.estimate import METRICS, estimate_metrics
+from karat.math.pooled.guaranteed import guaranteed_intervals
+from karat.math.pooled.intervals import difference_interval, estimate_interval, shared_ranks
+from karat.pool.leaderboard import Leaderboard, Row, Score
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from karat.math.pooled.estimate import Estimate, Metric
+    from karat.math.pooled.recall import PoolRecall
+    from karat.pool.scoring import Gathered
+    from karat.pool.state import State
+
+IntervalKind = Literal["logit", "bootstrap", "betting"]
+GUARANTEES: dict[str, str] = {"logit": "asymptotic", "bootstrap": "bootstrap", "betting": "finite-sample"}
+ASSUMPTIONS = (
+    "Every instance asked for was labelled, and the labels are right.",
+    "Submissions do not depend on the labels of the pool.",
+    "True relations told for recall come from documents drawn at random and annotated exhaustively.",
+)
+Ends = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
+
+
+def rate(
+    gathered: Gathered,
+    state: State,
+    *,
+    theta: PoolRecall,
+    n_inside: int,
+    metric: Metric,
+    interval: IntervalKind,
+    confidence_level: float,
+    n_pending: int,
+) -> Leaderboard:
+    """Estimate every metric of every system and rank the systems that still compete."""
+    _check.one_of("interval", interval, GUARANTEES)
+    estimates = estimate_metrics(gathered.sample, pool_recall=theta)
+    if interval == "betting":
+        ends = _betting(gathered, state, theta=theta, n_inside=n_inside, confidence_level=confidence_level)
+    elif interval == "bootstrap":
+        rng = np.random.default_rng(state.settings.seed)
+        ends = bootstrap_default(estimates, confidence_level=confidence_level, rng=rng)
+    else:
+        ends = {m: estimate_interval(estimates[m], confidence_level=confidence_level) for m in METRICS}
+    active = [k for k, system in enumerate(gathered.systems) if system.number not in state.retracted]
+    _, low, _ = difference_interval(estimates[metric], confidence_level=confidence_level)
+    ranks = dict(zip(active, shared_ranks(low[np.ix_(active, active)]), strict=True))
+    value = np.clip(estimates[metric].value, 0.0, 1.0)
+    n_labels = (gathered.sample.mass > 0).sum(axis=1)
+    rows = tuple(
+        Row(
+            rank=int(ranks[k]),
+            system=gathered.systems[k].name,
+            version=gathered.systems[k].version,
+            precision=_score(estimates["precision"], ends["precision"], k),
+            recall=_score(estimates["recall"], ends["recall"], k),
+            f1=_score(estimates["f1"], ends["f1"], k),
+            n_predictions=gathered.systems[k].n_predictions,
+            n_labels=int(n_labels[k]),
+        )
+        for k in sorted(active, key=lambda k: (ranks[k], -value[k], gathered.systems[k].name))
+    )
+    return Leaderboard(
+        rows=rows,
+        metric=metric,
+        method="difference estimator with cross-fitted proxy; permanent random numbers",
+        guarantee=GUARANTEES[interval],
+        confidence_level=confidence_level,
+        n_items=int(gathered.sample.pool_sums[:, 0].sum()),
+        n_labels=len(state.labels),
+        n_pending=n_pending,
+        pool_recall=None if theta.exact else theta.value,
+        assumptions=ASSUMPTIONS,
+        notes=_notes(state, theta, n_pending),
+    )
+
+
+def _score(estimate: Estimate, ends: Ends, k: int) -> Score:
+    value = float(np.clip(estimate.value[k], 0.0, 1.0))
+    return Score(estimate=value, low=min(float(ends[0][k]), value), high=max(float(ends[1][k]), value))
+
+
+def _notes(state: State, theta: PoolRecall, n_pending: int) -> tuple[str, ...]:
+    notes = []
+    if theta.exact:
+        notes.append("Recall is relative to the pool: no true relations from exhaustive annotation were told.")
+    else:
+        notes.append(
+            f"The pool holds {100 * theta.value:.1f}% of the true relations told; recall counts the rest as missed."
+        )
+    if n_pending:
+        notes.append(f"{n_pending:,} instances asked for are not labelled yet; intervals are wider until they are.")
+    if waiting := state.waiting():
+        notes.append(f"Not in the pool yet: {', '.join(system.name for system in waiting)}.")
+    return tuple(notes)
+
+
+def _betting(
+    gathered: Gathered, state: State, *, theta: PoolRecall, n_inside: int, confidence_level: float
+) -> dict[Metric, Ends]:
+    if state.settings.learn:
+        raise InvalidInput("'interval' betting needs a pool created with learn=False: bets must not depend on labels.")
+    if state.documents:
+        raise InvalidInput("'interval' betting needs true relations drawn one by one, not whole documents.")
+    if gathered.share_done < 1.0:
+        raise InvalidInput("'interval' betting needs every instance asked for to be labelled.")
+    reach = {int(n): value for draw in state.draws for n, value in draw.reach.items()}
+    variance = {int(n): value for draw in state.draws for n, value in draw.variance.items()}
+    low, high = guaranteed_intervals(
+        gathered.sample,
+        n_inside=n_inside,
+        n_found=0 if theta.exact else len(state.truth),
+        reach=np.array([reach[system.number] for system in gathered.systems]),
+        pool_reach=max(draw.unit_reach for draw in state.draws),
+        expected_variance=np.array([variance[system.number] for system in gathered.systems]),
+        pool_variance=sum(draw.unit_variance for draw in state.draws),
+        confidence_level=confidence_level,
+    )
+    return {m: (low[k], high[k]) for k, m in enumerate(METRICS)}

@@ -1,0 +1,248 @@
+"""Read submissions, labels and lists of ids: CSV, TSV, JSONL, Parquet, TREC runs and qrels.
+
+Every refusal names the file, the line and the reason, and happens before anything is written.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import duckdb
+
+from karat.errors import InvalidData
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_CHUNK = 1 << 20
+TREC_SUFFIXES = (".run", ".trec")
+QRELS_SUFFIXES = (".qrels", ".qrel")
+_SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *TREC_SUFFIXES, *QRELS_SUFFIXES)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file as a DuckDB relation with a running ``line`` column, and how its lines are called."""
+
+    path: Path
+    sql: str
+    columns: tuple[str, ...]
+    first_line: int
+
+    def refuse(self, line: int | None, reason: str) -> InvalidData:
+        """Word the refusal; ``line`` counts rows from 0."""
+        if line is None:
+            return InvalidData(f"{self.path.name}: {reason}")
+        word = "row" if self.path.suffix.lower() == ".parquet" else "line"
+        return InvalidData(f"{self.path.name}, {word} {line + self.first_line}: {reason}")
+
+    def need(self, names: Sequence[str]) -> None:
+        """Refuse the file unless it has these columns."""
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            raise self.refuse(None, f"column '{missing[0]}' is missing; it has {', '.join(self.columns)}.")
+
+
+def open_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
+    """Look at a file: its format by its ending, its encoding, its columns."""
+    suffix = path.suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InvalidData(f"{path.name}: unknown ending; known are {', '.join(_SUFFIXES)}.")
+    if not path.is_file():
+        raise InvalidData(f"{path}: no such file.")
+    if suffix != ".parquet":
+        _check_encoding(path)
+    name = _quoted(str(path))
+    first_line = 1
+    if suffix in {".csv", ".tsv"}:
+        table = _csv_table(path, delimiter="\t" if suffix == ".tsv" else ",")
+        first_line = 2
+    elif suffix == ".parquet":
+        table = f"read_parquet({name})"
+    elif suffix in {".jsonl", ".ndjson"}:
+        table = f"read_json({name}, format='newline_delimited')"
+    else:
+        table = _trec_table(name, qrels=suffix in QRELS_SUFFIXES)
+    try:
+        columns = tuple(str(row[0]) for row in connection.execute(f"DESCRIBE FROM {table}").fetchall())
+    except duckdb.Error as error:
+        raise _unreadable(path, error) from None
+    sql = f"(SELECT row_number() OVER () - 1 AS line, * FROM {table})"  # noqa: S608
+    source = Source(path=path, sql=sql, columns=columns, first_line=first_line)
+    if suffix in TREC_SUFFIXES + QRELS_SUFFIXES:
+        _check_trec(connection, source, n_fields=4 if suffix in QRELS_SUFFIXES else 6)
+    return source
+
+
+def load_submission(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    *,
+    relation: Sequence[str],
+    extra: Sequence[str],
+    depth: int | None,
+) -> Source:
+    """Load a submission into the table ``submission(line, id, relation, score, <extra>)`` and check each row."""
+    source = open_source(connection, path)
+    source.need(["id", *relation, *extra])
+    score = "TRY_CAST(score AS DOUBLE)" if "score" in source.columns else "NULL::DOUBLE"
+    given = "CAST(score AS VARCHAR)" if "score" in source.columns else "NULL::VARCHAR"
+    key = _joined(relation) if relation else "CAST(id AS VARCHAR)"
+    more = "".join(f", {_name(column)}" for column in extra if column not in {"id", "score"})
+    where = f"WHERE rank <= {depth}" if depth is not None and "rank" in source.columns else ""
+    try:
+        connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE submission AS SELECT line, CAST(id AS VARCHAR) AS id, {key} AS relation, "  # noqa: S608
+            f"{score} AS score, {given} AS score_given{more} FROM {source.sql} {where}"
+        )
+    except duckdb.Error as error:
+        raise _unreadable(path, error) from None
+    _check_rows(connection, source, relation)
+    return source
+
+
+def load_labels(connection: duckdb.DuckDBPyConnection, path: Path, *, least_grade: int = 1) -> dict[str, int]:
+    """Read labels: columns ``id`` and ``label`` (0 or 1), or qrels, where a grade of at least ``least_grade`` is 1."""
+    source = open_source(connection, path)
+    source.need(["id", "label"])
+    try:
+        rows = connection.execute(
+            f"SELECT line, CAST(id AS VARCHAR), TRY_CAST(label AS INTEGER) FROM {source.sql} ORDER BY line"  # noqa: S608
+        ).fetchall()
+    except duckdb.Error as error:
+        raise _unreadable(path, error) from None
+    graded = path.suffix.lower() in QRELS_SUFFIXES
+    labels: dict[str, int] = {}
+    for line, item, label in rows:
+        if item is None or item == "":
+            raise source.refuse(line, "the id is empty.")
+        if label is None or (not graded and label not in (0, 1)):
+            raise source.refuse(line, "the label must be 0 or 1.")
+        value = int(label >= least_grade) if graded else int(label)
+        if labels.get(item, value) != value:
+            raise source.refuse(line, f"id '{item}' is labelled twice, differently.")
+        labels[item] = value
+    return labels
+
+
+def copy_ids(connection: duckdb.DuckDBPyConnection, path: Path, target: Path) -> None:
+    """Copy the distinct ids of a file's column ``id`` into a Parquet file."""
+    source = open_source(connection, path)
+    source.need(["id"])
+    try:
+        connection.execute(
+            f"COPY (SELECT DISTINCT CAST(id AS VARCHAR) AS id FROM {source.sql} ORDER BY id) "  # noqa: S608
+            f"TO {_quoted(str(target))} (FORMAT parquet)"
+        )
+    except duckdb.Error as error:
+        raise _unreadable(path, error) from None
+
+
+def _check_rows(connection: duckdb.DuckDBPyConnection, source: Source, relation: Sequence[str]) -> None:
+    def first(where: str, columns: str = "line, id") -> tuple[object, ...] | None:
+        found: tuple[object, ...] | None = connection.execute(
+            f"SELECT {columns} FROM submission WHERE {where} ORDER BY line LIMIT 1"  # noqa: S608
+        ).fetchone()
+        return found
+
+    if not connection.execute("SELECT count(*) FROM submission").fetchall()[0][0]:
+        raise source.refuse(None, "it has no predictions.")
+    if bad := first("id IS NULL OR id = ''"):
+        raise source.refuse(_line(bad), "the id is empty.")
+    if bad := first("relation IS NULL"):
+        raise source.refuse(_line(bad), f"a part of the relation ({', '.join(relation)}) is empty.")
+    if bad := first("score_given IS NOT NULL AND (score IS NULL OR NOT isfinite(score))", "line, score_given"):
+        raise source.refuse(_line(bad), f"score '{bad[1]}' is not a finite number.")
+    if first("score IS NULL") and first("score IS NOT NULL"):
+        bad = first("score IS NULL")
+        raise source.refuse(_line(bad), "the score is empty, but other lines have one.")
+    twice = connection.execute(
+        "SELECT id, min(line) AS line, max(line) FROM submission GROUP BY id HAVING count(*) > 1 ORDER BY 3 LIMIT 1"
+    ).fetchone()
+    if twice:
+        raise source.refuse(twice[2], f"id '{twice[0]}' appears twice, first on line {twice[1] + source.first_line}.")
+
+
+def _line(row: tuple[object, ...] | None) -> int:
+    return int(str(row[0])) if row else 0
+
+
+def _check_encoding(path: Path) -> None:
+    """Refuse bytes that are not UTF-8, and name their line; a UTF-16 file is told by its mark."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    line = 1
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            try:
+                decoder.decode(chunk)
+            except UnicodeDecodeError as error:
+                line += chunk[: max(error.start, 0)].count(b"\n")
+                raise InvalidData(f"{path.name}, line {line}: not UTF-8 text.") from None
+            line += chunk.count(b"\n")
+    try:
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise InvalidData(f"{path.name}, line {line}: not UTF-8 text.") from None
+
+
+def _csv_table(path: Path, *, delimiter: str) -> str:
+    """Read a CSV as its header says: left to guess, a reader might take a bad line for the header."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        header = next(csv.reader(file, delimiter=delimiter), [])
+    twice = [name for place, name in enumerate(header) if name in header[:place]]
+    if not header or twice:
+        reason = f"column '{twice[0]}' appears twice" if twice else "it is empty"
+        raise InvalidData(f"{path.name}, line 1: {reason}.")
+    columns = ", ".join(f"{_quoted(name)}: 'VARCHAR'" for name in header)
+    return (
+        f"read_csv({_quoted(str(path))}, header=true, auto_detect=false, columns={{{columns}}}, "
+        f"delim={_quoted(delimiter)}, quote='\"', escape='\"')"
+    )
+
+
+def _trec_table(name: str, *, qrels: bool) -> str:
+    """TREC lines split at blanks; an item is a topic and a document, and the topic is its subject."""
+    lines = f"read_csv({name}, columns={{'text': 'VARCHAR'}}, header=false, delim='\\x01', quote='', escape='')"
+    split = f"(SELECT string_split_regex(trim(text), '\\s+') AS part FROM {lines})"  # noqa: S608
+    if qrels:
+        fields = "part[1] AS subject, TRY_CAST(part[4] AS INTEGER) AS label"
+    else:
+        fields = "part[1] AS subject, TRY_CAST(part[4] AS INTEGER) AS rank, part[5] AS score"
+    return f"(SELECT part[1] || ' ' || part[3] AS id, {fields}, len(part) AS n_fields FROM {split})"  # noqa: S608
+
+
+def _check_trec(connection: duckdb.DuckDBPyConnection, source: Source, *, n_fields: int) -> None:
+    try:
+        bad = connection.execute(
+            f"SELECT line, n_fields FROM {source.sql} WHERE n_fields <> {n_fields} ORDER BY line LIMIT 1"  # noqa: S608
+        ).fetchone()
+    except duckdb.Error as error:
+        raise _unreadable(source.path, error) from None
+    if bad:
+        raise source.refuse(bad[0], f"{n_fields} fields expected, {bad[1]} found.")
+
+
+def _unreadable(path: Path, error: duckdb.Error) -> InvalidData:
+    text = str(error)
+    line = re.search(r"[Ll]ine:? (\d+)", text)
+    where = f", line {line.group(1)}" if line else ""
+    reason = text.splitlines()[0].removeprefix("Invalid Input Error: ").rstrip(".")
+    return InvalidData(f"{path.name}{where}: {reason}.")
+
+
+def _joined(columns: Sequence[str]) -> str:
+    """One key from several columns; the separator cannot occur in text, so no two keys collide."""
+    return " || chr(31) || ".join(f"CAST({_name(column)} AS VARCHAR)" for column in columns)
+
+
+def _name(column: str) -> str:
+    return '"' + column.replace('"', '""') + '"'
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

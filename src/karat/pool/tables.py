@@ -1,0 +1,185 @@
+"""The pool's tables: Parquet files that DuckDB reads in one streaming pass, never whole into memory.
+
+A unit's 64-bit ``key`` is a hash of the pool's seed and the unit's name. Its upper 53 bits are the unit's permanent
+random number and its lower ones choose the fold, so nothing about the draw needs to be stored. (Two of 100 million
+units share a key with probability 3e-4; they would be drawn together.)
+"""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import duckdb
+import numpy as np
+
+from karat.math.pooled.proxy import N_FOLDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+UNIFORM = "((key >> 11)::DOUBLE / 9007199254740992.0)"
+FOLD = f"((key & 2047) % {N_FOLDS})::INTEGER"
+_SUMS = (
+    "n_shared", "new_mass", "old_mass", "new_mass_old_score", "old_mass_new_score",
+    "new_score", "old_score", "product", "new_score_square",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """Systems drawn together: ``pi(x) >= min(1, sqrt(sum of their (coefficient * mass)^2))``.
+
+    The coefficients, one a system, are ``known`` for units that some earlier system predicts, ``new`` for others.
+    """
+
+    systems: tuple[int, ...]
+    known: tuple[float, ...]
+    new: tuple[float, ...]
+
+
+def connect(work: Path) -> duckdb.DuckDBPyConnection:
+    """Open DuckDB with bounded memory; what does not fit goes to the scratch folder."""
+    connection = duckdb.connect()
+    connection.execute("SET memory_limit = '2GB'")
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute(f"SET temp_directory = '{str(work / 'spill').replace(chr(39), chr(39) * 2)}'")
+    return connection
+
+
+@contextmanager
+def workspace(folder: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
+    """Give a connection and a scratch folder that is gone afterwards."""
+    work = folder / "tmp"
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir()
+    try:
+        with connect(work) as connection:
+            yield connection, work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def files(paths: Sequence[Path]) -> str:
+    """Several Parquet files as one table."""
+    names = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+    return f"read_parquet([{names}])"
+
+
+def write_instances(connection: duckdb.DuckDBPyConnection, path: Path, *, mass: NDArray[np.float64], seed: int) -> None:
+    """Write the checked table ``submission`` as instances: key, id, mass under the system's law, relative score.
+
+    ``mass`` has one number a prediction, in line order. Scores become ranks in (0, 1], 0 where there are none.
+    """
+    connection.register("law", {"line_order": np.arange(mass.size), "mass": mass})
+    copy(
+        connection,
+        f"""WITH ordered AS (SELECT *, row_number() OVER (ORDER BY line) - 1 AS line_order,
+                                rank() OVER (ORDER BY score) / count(*) OVER () AS relative FROM submission)
+        SELECT md5_number_lower('{seed}:' || relation) AS key, id, law.mass,
+               CASE WHEN score IS NULL THEN 0.0 ELSE relative END AS score
+        FROM ordered JOIN law USING (line_order) ORDER BY key, id""",  # noqa: S608
+        path,
+    )
+    connection.unregister("law")
+    connection.execute("DROP TABLE submission")
+
+
+def write_units(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    *,
+    system: int,
+    earlier: Sequence[Path],
+    judges: Sequence[int],
+    asked: Sequence[Path],
+) -> None:
+    """Admit a system: write its units and the sums of its overlap with every system admitted before.
+
+    Parameters
+    ----------
+    connection
+        Where to compute.
+    folder
+        Holds ``instances.parquet``; gets ``units.parquet``, ``overlap.parquet`` and ``asked.parquet``, its units
+        that were asked for before it came.
+    system
+        The system's number.
+    earlier
+        Unit files of the systems and judges admitted before.
+    judges
+        Numbers of the judges: their units are not in the pool, so they do not make a unit known.
+    asked
+        Files of the draws so far.
+    """
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE mine AS
+        SELECT key, sum(mass) AS mass, max(score) AS score FROM {files([folder / "instances.parquet"])} GROUP BY key"""  # noqa: S608
+    )
+    others = files(earlier) if earlier else "(SELECT 0 AS system, key, mass, score FROM mine WHERE false)"
+    no_judge = f"system NOT IN ({', '.join(map(str, judges))})" if judges else "true"
+    connection.execute(
+        f"CREATE OR REPLACE TEMP TABLE held AS SELECT DISTINCT o.key FROM {others} o SEMI JOIN mine USING (key) "  # noqa: S608
+        f"WHERE {no_judge}"
+    )
+    connection.execute(
+        f"""CREATE OR REPLACE TEMP TABLE unit AS
+        SELECT {system}::INTEGER AS system, key, mass, score, held.key IS NULL AS novel
+        FROM mine LEFT JOIN held USING (key)"""  # noqa: S608
+    )
+    copy(connection, "SELECT * FROM unit ORDER BY key", folder / "units.parquet")
+    before = f"SEMI JOIN {files(asked)} a USING (key)" if asked else "WHERE false"
+    copy(connection, f"SELECT * FROM unit {before} ORDER BY key", folder / "asked.parquet")  # noqa: S608
+    sums = ", ".join(
+        f"sum({expression})::DOUBLE AS {name}"
+        for name, expression in zip(
+            _SUMS,
+            ("1", "n.mass", "o.mass", "n.mass * o.score", "o.mass * n.score", "n.score", "o.score", "n.mass * o.mass",
+             "n.score * n.score"),
+            strict=True,
+        )
+    )  # fmt: skip
+    novel = (
+        "sum(n.novel::INTEGER)::DOUBLE AS n_novel, sum(CASE WHEN n.novel THEN o.score ELSE 0 END) AS novel_old_score"
+    )
+    copy(
+        connection,
+        f"""SELECT {system}::INTEGER AS system, o.system AS other, {FOLD.replace("key", "n.key")} AS fold, {sums},
+            {novel}
+        FROM (SELECT system, key, mass, score FROM {others} UNION ALL SELECT system, key, mass, score FROM unit) o
+        JOIN unit n ON n.key = o.key GROUP BY ALL ORDER BY other, fold""",  # noqa: S608
+        folder / "overlap.parquet",
+    )
+    for table in ("mine", "held", "unit"):
+        connection.execute(f"DROP TABLE {table}")
+
+
+def inclusion_sql(batches: Sequence[Batch], units: str) -> str:
+    """Word the SQL for ``(key, inclusion)``: the largest probability that any batch gives the unit."""
+    rows = ", ".join(
+        f"({system}, {number}, {known!r}::DOUBLE, {new!r}::DOUBLE)"
+        for number, batch in enumerate(batches)
+        for system, known, new in zip(batch.systems, batch.known, batch.new, strict=True)
+    )
+    table = f"(VALUES {rows}) AS b(system, batch, known, fresh)"
+    if all(len(batch.systems) == 1 for batch in batches):
+        # A batch of one: no sum over its systems, so one pass is enough.
+        return (
+            f"SELECT key, max(least(1.0, CASE WHEN novel THEN fresh ELSE known END * mass)) AS inclusion "  # noqa: S608
+            f"FROM {units} u JOIN {table} USING (system) GROUP BY key"
+        )
+    return f"""SELECT key, max(least(1.0, size)) AS inclusion FROM (
+        SELECT key, batch,
+               sqrt(CASE WHEN bool_or(novel) THEN sum((fresh * mass) ** 2) ELSE sum((known * mass) ** 2) END) AS size
+        FROM {units} u JOIN {table} USING (system) GROUP BY key, batch) GROUP BY key"""  # noqa: S608
+
+
+def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
+    """Write the rows of a query to a Parquet file."""
+    name = str(path).replace("'", "''")
+    connection.execute(f"COPY ({query}) TO '{name}' (FORMAT parquet, COMPRESSION zstd)")

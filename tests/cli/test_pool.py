@@ -1,0 +1,91 @@
+"""`karat pool` end to end: a leaderboard from files alone."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas
+import pytest
+
+from karat.cli.main import main
+
+
+@pytest.fixture
+def systems(tmp_path):
+    rng = np.random.default_rng(2)
+    truth = (rng.random(1500) < 0.4).astype(int)
+    rows = []
+    for name, skill in (("good", 3.0), ("fair", 1.2), ("poor", 0.2)):
+        score = rng.normal(skill * truth)
+        top = np.argsort(-score)[:400]
+        table = pandas.DataFrame({"id": [f"x{k}" for k in top], "score": score[top]})
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        rows.append(table.assign(system=name))
+    pandas.concat(rows).to_parquet(tmp_path / "predictions.parquet")
+    labels = pandas.DataFrame({"id": [f"x{k}" for k in range(1500)], "label": truth})
+    labels.to_parquet(tmp_path / "labels.parquet")
+    return tmp_path, dict(zip(labels["id"], labels["label"], strict=True))
+
+
+def test_from_submissions_to_an_honest_leaderboard(systems, capsys):
+    folder, truth = systems
+    pool = str(folder / "pool")
+    assert main(["pool", "create", pool, "--half-width", "0.08", "--seed", "4"]) == 0
+    for name in ("good", "fair", "poor"):
+        assert main(["pool", "add", pool, name, str(folder / f"{name}.csv"), "--team", name]) == 0
+    bought = 0
+    for round_ in range(10):
+        capsys.readouterr()
+        asked = folder / f"{round_}.csv"
+        assert main(["pool", "next", pool, "--items-out", str(asked), "--json"]) == 0
+        ids = json.loads(capsys.readouterr().out)["ids"]
+        if not ids:
+            break
+        bought += len(ids)
+        pandas.DataFrame({"id": ids, "label": [truth[item] for item in ids]}).to_csv(asked, index=False)
+        assert main(["pool", "tell", pool, str(asked)]) == 0
+    assert 0 < bought < 600
+    capsys.readouterr()
+    page, picture = folder / "board.html", folder / "board.png"
+    assert main(["pool", "scores", pool, "--json", "--html", str(page), "--plot", str(picture)]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert [row["system"] for row in rows] == ["good", "fair", "poor"]
+    assert [row["rank"] for row in rows] == [1, 2, 3]
+    for row in rows:
+        ids = pandas.read_csv(folder / f"{row['system']}.csv")["id"]
+        precision = np.mean([truth[item] for item in ids])
+        assert abs(row["precision"]["estimate"] - precision) < 0.12
+    assert "good leads by f1" in page.read_text()
+    assert picture.stat().st_size > 3000
+    assert main(["pool", "compare", pool, "good", "poor"]) == 0
+    assert "good is better" in capsys.readouterr().out
+    assert main(["pool", "retract", pool, "fair"]) == 0
+    capsys.readouterr()
+    assert main(["pool", "scores", pool, "--json"]) == 0
+    assert [row["system"] for row in json.loads(capsys.readouterr().out)["rows"]] == ["good", "poor"]
+
+
+def test_a_bad_submission_leaves_the_pool_as_it_was(systems, capsys):
+    folder, _ = systems
+    pool = folder / "pool"
+    assert main(["pool", "add", str(pool), "good", str(folder / "good.csv")]) == 0
+    before = {path: path.read_bytes() for path in pool.rglob("*") if path.is_file()}
+    bad = folder / "bad.csv"
+    bad.write_text("id,score\nx1,0.5\nx1,0.4\n")
+    assert main(["pool", "add", str(pool), "bad", str(bad)]) == 1
+    assert "line 3" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in pool.rglob("*") if path.is_file()} == before
+
+
+def test_the_studies_print_the_keys_they_promise(systems, capsys):
+    folder, _ = systems
+    files = [str(folder / "predictions.parquet"), "--labels", str(folder / "labels.parquet")]
+    assert main(["pool", "simulate", *files, "--trials", "20", "--draws", "60", "--json"]) == 0
+    estimators = json.loads(capsys.readouterr().out)["estimators"]
+    promised = {"precision_bias_max", "precision_coverage", "recall_bias_max", "recall_coverage", "f1_coverage",
+                "precision_variance_ratio", "labels"}  # fmt: skip
+    assert {"simple", "joint", "default"} <= set(estimators)
+    assert all(promised <= set(figures) for figures in estimators.values())
+    assert main(["pool", "bias", *files, "--trials", "20"]) == 0
+    assert "leave one out" in capsys.readouterr().out

@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from karat.math.pooled.inclusion import (
+    design_variance,
+    learned_spread,
+    raise_inclusion,
+    scale_for_budget,
+    shared_size,
+    smallest_scale,
+)
+
+
+def laws(seed: int, n_systems: int = 3, n_items: int = 40) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    raw = rng.random((n_systems, n_items)) * (rng.random((n_systems, n_items)) < 0.6)
+    raw[:, 0] += 0.1
+    return raw / raw.sum(axis=1, keepdims=True)
+
+
+@given(seed=st.integers(0, 10_000), target=st.floats(1e-5, 0.05), bought=st.booleans())
+def test_the_smallest_scale_meets_the_target_and_a_smaller_one_does_not(seed, target, bought):
+    law = laws(seed)
+    before = np.random.default_rng(seed + 1).random(law.shape[1]) * 0.3 if bought else np.zeros(law.shape[1])
+    scale = smallest_scale(law, before, target_variance=target)
+
+    def worst(at: float) -> float:
+        inclusion = raise_inclusion(shared_size(law, spread=0.5), before, scale=at)
+        return max(design_variance(row, inclusion) for row in law)
+
+    assert worst(scale) <= target
+    if scale > 0:
+        assert worst(scale * (1 - 1e-6)) > target
+
+
+def test_inclusion_never_falls_and_is_capped():
+    before = np.array([0.9, 0.1, 0.0])
+    after = raise_inclusion([0.2, 0.2, 5.0], before, scale=1.0)
+    assert after.tolist() == [0.9, 0.2, 1.0]
+
+
+def test_a_system_already_covered_needs_nothing():
+    law = np.full((1, 100), 0.01)
+    assert smallest_scale(law, np.ones(100), target_variance=1e-9) == 0.0
+
+
+def test_classes_with_counts_equal_the_units_they_stand_for():
+    law = np.repeat([0.004, 0.012], [100, 50])
+    spread = np.repeat([0.5, 0.3], [100, 50])
+    whole = smallest_scale(law[None], target_variance=0.002, spread=spread)
+    classes = smallest_scale([[0.004, 0.012]], target_variance=0.002, counts=[100, 50], spread=[0.5, 0.3])
+    assert classes == pytest.approx(whole, rel=1e-9)
+
+
+@given(seed=st.integers(0, 10_000), share=st.floats(0.01, 0.99))
+def test_the_budget_is_met_exactly(seed, share):
+    size = np.random.default_rng(seed).random(60) ** 3 + 1e-3
+    budget = share * size.size
+    assert raise_inclusion(size, scale=scale_for_budget(size, budget)).sum() == pytest.approx(budget)
+
+
+def test_the_shared_size_is_the_cheapest_allocation():
+    # At the same expected number of labels, no random change of the probabilities lowers the summed variance.
+    rng = np.random.default_rng(4)
+    law = laws(1)
+    size = shared_size(law)
+    best = raise_inclusion(size, scale=scale_for_budget(size, 12))
+    held = size > 0
+
+    def total(inclusion):
+        return sum(design_variance(row, inclusion) for row in law)
+
+    for _ in range(200):
+        other = np.clip(best * np.exp(rng.normal(0, 0.2, best.size)), 1e-9, 1)
+        other = np.where(held, raise_inclusion(other, scale=scale_for_budget(other[held], 12)), 0.0)
+        assert total(other) >= total(best) * (1 - 1e-9)
+
+
+def test_the_learned_spread_is_cautious():
+    assert learned_spread([], []) == 0.5
+    assert learned_spread([0.0] * 3, [1.0] * 3) > 0.45  # three labels show little
+    assert learned_spread([0.0] * 10_000, [1.0] * 10_000) == 0.2
+    assert learned_spread([0.9, -0.9] * 50, [1.0] * 100) == 0.5

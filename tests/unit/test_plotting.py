@@ -1,0 +1,62 @@
+"""Pictures: the papers' figures, drawn from plain arrays."""
+
+from __future__ import annotations
+
+import builders
+import numpy as np
+import pytest
+
+import karat
+from karat import plotting
+from karat.errors import InvalidInput
+from karat.exact import exact
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+@pytest.mark.parametrize("kind", ["precision", "precision-yield", "pr", "roc", "hits"])
+def test_exact_curves_of_several_systems(kind):
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    curves = {
+        name: exact(labels, labels * weight + rng.random(300)).points() for name, weight in (("a", 1), ("b", 0.3))
+    }
+    axes = plotting.draw_exact(curves, kind, title="Systems")
+    assert {"a", "b"} <= set(legend(axes))
+    if kind == "hits":
+        assert {"perfect", "random"} <= set(legend(axes))
+    if kind == "roc":
+        assert "random" in legend(axes)
+
+
+def test_the_steps_of_paula_are_drawn_with_its_bounds():
+    labels = builders.falling_rate(20_000, np.random.default_rng(1))
+    axes = builders.curve_of(karat.Paula(), labels).plot(truth=labels)
+    assert {"truth", "step lower", "step upper"} <= set(legend(axes))
+    assert axes.get_xscale() == "log"
+
+
+def test_labels_against_guarantee():
+    axes = plotting.draw_label_counts([1.04, 1.08], {"paula": [79_339, 30_392], "uniform": [990_212, 490_228]})
+    assert axes.get_yscale() == "log"
+    assert legend(axes) == ["paula", "uniform"]
+
+
+def test_no_global_state_is_touched():
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    plotting.new_axes()
+    assert plt.get_fignums() == before
+
+
+def test_an_unknown_kind_is_refused():
+    with pytest.raises(InvalidInput, match="'kind' must be one of"):
+        plotting.draw_exact({"a": exact([1, 0], [2, 1]).points()}, "pie")
+
+
+def test_lists_of_one_item_can_be_drawn():
+    axes = builders.curve_of(karat.Paula(), [1]).plot()
+    assert axes.get_xlabel()
