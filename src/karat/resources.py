@@ -76,7 +76,7 @@ def open_resource(
         _check.one_of("engine", engine, ENGINES)
     ranked: dict[str, Any] = {"seed": seed, "higher_is_better": higher_is_better}
     named: dict[str, Any] = {"score": score, "id": id}
-    paths = _paths(source)
+    paths = find_paths(source)
     if paths is None:
         frame = _lazy_frame(source)
         if frame is None or engine == "memory":
@@ -96,7 +96,7 @@ def open_resource(
     return ScannedEngine(SqlScanner(table, **named, check_ids=check_ids), **ranked)
 
 
-def _paths(source: Any) -> Sequence[str | Path] | None:
+def find_paths(source: Any) -> Sequence[str | Path] | None:
     """Return the paths in a source, None if it is a table."""
     if isinstance(source, (str, Path)):
         return [source]

@@ -14,7 +14,7 @@ from karat.engines.scanned import Rows
 from karat.errors import InvalidData, InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -37,6 +37,7 @@ class FrameScanner:
         name: str = "the table",
         where: dict[str, Any] | None = None,
         check_ids: bool = False,
+        ids_are_labels: bool = False,
         watch: Watch | None = None,
     ) -> None:
         frame = nw.from_native(native)
@@ -60,7 +61,7 @@ class FrameScanner:
         if not (schema[score].is_numeric() or schema[score] == nw.Boolean):
             raise InvalidData(f"{self._named}'s column '{score}' must be numeric; it is {schema[score]}.")
         self._ids_are_whole = schema[key].is_integer()
-        if not self._ids_are_whole and schema[key] != nw.String:
+        if not (self._ids_are_whole or ids_are_labels) and schema[key] != nw.String:
             raise InvalidData(f"{self._named}'s column '{key}' must hold whole numbers or texts; it is {schema[key]}.")
         self._key = key
         self._frame: nw.LazyFrame[Any] = frame.with_columns(nw.col(score).cast(nw.Float64).alias(_SCORE))
@@ -197,6 +198,29 @@ class FrameScanner:
                 f"{self._named}, column '{self._key}': expected ids that differ; got {found[self._key][0]!r} "
                 f"{int(found['n'][0])} times."
             )
+
+
+class FrameLabels(FrameScanner):
+    """Reads the scores and labels of a lazy table."""
+
+    def __init__(self, native: Any, *, score: str, label: str, watch: Watch | None = None) -> None:
+        super().__init__(native, score=score, id=label, watch=watch, ids_are_labels=True)
+        self._label = label
+
+    def count_positives(self) -> int:
+        is_right = nw.col(self._label).cast(nw.Float64) == 1.0
+        return int(self._collect(self._frame.select(is_right.cast(nw.Int64).sum().alias("n")), "counting")["n"][0])
+
+    def read(self, key: LinearKey, first: int, last: int) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
+        """Read the scores and labels whose key is between two values."""
+        inside = self._frame.filter(self._key_of(key).is_between(first, last))
+        found = self._collect(inside.select(_SCORE, nw.col(self._label).cast(nw.Float64)), "reading")
+        labels = _array(found[self._label], np.float64)
+        bad = labels[(labels != 0) & (labels != 1)]
+        if len(bad):
+            got = "nothing" if np.isnan(bad[0]) else f"{bad[0]:g}"
+            raise InvalidData(f"{self._named}, column '{self._label}': expected 0 or 1; got {got}.")
+        yield _array(found[_SCORE], np.float64), labels.astype(np.uint8)
 
 
 def number_text_ids(frame: nw.LazyFrame[Any], column: str, *, name: str) -> Any:

@@ -11,12 +11,15 @@ from karat.engines.keys import Key, LinearKey
 from karat.engines.scanned import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from karat.engines.bins import Where
     from karat.math.path import Floats
+
+
+CHUNK_ROWS = 2**22
 
 
 class ScoredTable(Protocol):
@@ -43,6 +46,16 @@ class ScoredTable(Protocol):
         ...
 
     def rows(self, positions: NDArray[np.int64], columns: Sequence[str] | None = None) -> list[dict[str, Any]]: ...
+
+
+class LabelledTable(ScoredTable, Protocol):
+    """A table whose labels can be read too."""
+
+    def labelled(self, *, score: str, label: str) -> list[tuple[str, int]]:
+        """Return SQL for pieces with the columns place, score and label, and how many rows each has."""
+        ...
+
+    def refuse_bad_labels(self, column: str) -> None: ...
 
 
 class SqlScanner:
@@ -114,6 +127,33 @@ class SqlScanner:
 
     def _query(self, sql: str, what: str) -> dict[str, Any]:
         return self._table.query(f"WITH rows AS NOT MATERIALIZED ({self._rows}) {sql}", what=what)
+
+
+class SqlLabels(SqlScanner):
+    """Reads the scores and labels of a table of files."""
+
+    def __init__(self, table: LabelledTable, *, score: str, label: str) -> None:
+        self._table = table
+        self.name = table.name
+        self._score, self._label = score, label
+        self._pieces = table.labelled(score=score, label=label)
+        self._rows = " UNION ALL ".join(f"SELECT score, label FROM ({sql})" for sql, _ in self._pieces)
+
+    def count_positives(self) -> int:
+        return int(self._query("SELECT count(*) FILTER (label = 1) AS n FROM rows", "counting")["n"][0])
+
+    def read(self, key: LinearKey, first: int, last: int) -> Iterator[tuple[Floats, NDArray[np.uint8]]]:
+        """Read the scores and labels whose key is between two values, a few million at a time."""
+        everything = first == 0 and last == 2**key.bits - 1
+        inside = "true" if everything else f"{_sql_key(key)} BETWEEN {first} AND {last}"
+        for sql, n_rows in self._pieces:
+            for start in range(0, n_rows, CHUNK_ROWS):
+                places = f"place >= {start} AND place < {start + CHUNK_ROWS}"
+                found = self._table.query(f"SELECT score, label FROM ({sql}) WHERE {places} AND {inside}", what="reading")
+                labels = np.ma.asarray(found["label"])
+                if np.ma.getmaskarray(labels).any():
+                    self._table.refuse_bad_labels(self._label)
+                yield np.asarray(found["score"], dtype=np.float64), np.asarray(labels.data, dtype=np.uint8)
 
 
 class Sql:

@@ -65,10 +65,8 @@ class ScannedFiles(FileTable):
             listed = ", ".join(_text(path) for path in files)
             starts = np.cumsum([0, *self._sizes[:-1]]).tolist()
             start = "0" if len(files) == 1 else f"({starts}::BIGINT[])[(file_index + 1)::BIGINT]"
-            scanned = f"read_parquet([{listed}])"
-            parts = [
-                f"SELECT {start} + file_row_number AS place, {self._columns_of(files[0], score, id, whole=whole)} FROM {scanned}"
-            ]
+            columns = self._columns_of(files[0], score, id, whole=whole)
+            parts = [f"SELECT {start} + file_row_number AS place, {columns} FROM read_parquet([{listed}])"]
         else:
             parts = []
             for path, start in zip(files, np.cumsum([0, *self._sizes[:-1]]).tolist(), strict=True):
@@ -97,11 +95,31 @@ class ScannedFiles(FileTable):
             finally:
                 self._execute("SET preserve_insertion_order = true")
 
-    def labelled(self, *, score: str, label: str) -> str:
-        """Return SQL with the columns place, score and label (0 or 1; NULL if it is neither)."""
+    def labelled(self, *, score: str, label: str) -> list[tuple[str, int]]:
+        """Return SQL for pieces with the columns place, score and label, and how many rows each has.
+
+        Places count from 0 in each piece; a label that is neither 0 nor 1 is NULL. A range of places is read without
+        touching the rest.
+        """
+        self.require(score)
         self.require(label)
-        rows, _ = self.scored(score=score, id=label)
-        return f"SELECT place, score, id AS label FROM ({rows})"
+        self._refuse_type(score)
+        self._refuse_type(label)
+        parts = []
+        for path in self.files:
+            number = self._as_number(path, label)
+            known = f"CASE WHEN {number} = 0 THEN 0 WHEN {number} = 1 THEN 1 END::UTINYINT AS label"
+            parts.append(f"SELECT row_number AS place, {self._as_number(path, score)} AS score, {known} "
+                         f"FROM ({self._numbered(path)})")  # fmt: skip
+        return [
+            (part if _kind(path) == "parquet" else f"FROM {self._stage(part)}", size)
+            for path, part, size in zip(self.files, parts, self._sizes, strict=True)
+        ]
+
+    def refuse_bad_labels(self, column: str) -> None:
+        """Raise if a value of the column is neither 0 nor 1, naming the first."""
+        self._refuse_where(column, lambda path: f"coalesce({self._as_number(path, column)} NOT IN (0, 1), true)",
+                           "0 or 1")  # fmt: skip
 
     def refuse_bad_numbers(self, column: str) -> None:
         """Raise if a value of the column is no finite number, naming the first."""
