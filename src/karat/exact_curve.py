@@ -10,7 +10,6 @@ import numpy as np
 from karat import _check
 from karat.errors import InvalidInput
 from karat.math import ranking
-from karat.math.path import thin
 from karat.results import html_block, make_frame, show
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import ArrayLike, NDArray
 
+    from karat.math.path import Ranks
     from karat.math.ranking import Ranking, Ties
 
 
@@ -72,40 +72,13 @@ class ExactCurve:
         kept_array, hits_array = ranking.hits_at(self.ranking, np.array([rank]), ties=self.ties)
         kept, hits = float(kept_array[0]), float(hits_array[0])
         total = self.n_positives if positives is None else _check.whole("positives", positives, least=self.n_positives)
-        n_negatives = self.n_items - self.n_positives
-        recall = hits / total if total else None
-        rate = (kept - hits) / n_negatives if n_negatives else None
-        return {
-            "rank": kept,
-            "precision": hits / kept,
-            "recall": recall,
-            "true_positive_rate": recall,
-            "sensitivity": recall,
-            "false_positive_rate": rate,
-            "specificity": None if rate is None else 1 - rate,
-            "yield": hits,
-            "gain": hits,
-            "hit_rate": hits / self.n_items,
-            "f_beta": (1 + beta**2) * hits / (kept + beta**2 * total),
-            "accuracy": (hits + n_negatives - (kept - hits)) / self.n_items,
-            "lift": hits / kept / self.base_rate if self.n_positives else None,
-        }
+        return cut_metrics(kept, hits, n_items=self.n_items, n_positives=self.n_positives, total=total, beta=beta)
 
     def points(self, most: int | None = None) -> dict[str, NDArray[Any]]:
-        """Return the curve at every distinct score (or a spread of at most about ``most``)."""
-        keep = np.arange(len(self.ranking.ranks)) if most is None else thin(self.ranking.ranks, most=most)
-        keep = keep[keep > 0]
-        ranks, hits = self.ranking.ranks[keep], self.ranking.hits[keep]
-        return {
-            "rank": ranks,
-            "threshold": self.ranking.scores[keep],
-            "precision": hits / ranks,
-            "recall": hits / max(self.n_positives, 1),
-            "false_positive_rate": (ranks - hits) / max(self.n_items - self.n_positives, 1),
-            "yield": hits.astype(np.float64),
-            "detected": ranks / self.n_items,
-            "hit_rate": hits / self.n_items,
-        }
+        """Return the curve at every distinct score, or at about ``most`` with those of extreme precision among them."""
+        scores, ranks, hits = self.ranking.scores[1:], self.ranking.ranks[1:], self.ranking.hits[1:]
+        keep = np.arange(len(ranks)) if most is None else ranking.thin_curve(ranks, hits, most=most)
+        return curve_points(scores[keep], ranks[keep], hits[keep], n_items=self.n_items, n_positives=self.n_positives)
 
     def summary(self, at: Sequence[int] = ()) -> dict[str, Any]:
         """Return all single numbers; None where one is undefined."""
@@ -171,6 +144,46 @@ def exact(y_true: ArrayLike, y_score: ArrayLike, *, ties: Ties = "threshold") ->
 
 def _top(top: int | None) -> int | None:
     return None if top is None else _check.whole("top", top, least=1)
+
+
+def cut_metrics(
+    kept: float, hits: float, *, n_items: int, n_positives: int, total: int, beta: float = 1.0
+) -> dict[str, float | None]:
+    """Return all metrics of a cut that keeps so many items with so many hits; None where one is undefined."""
+    n_negatives = n_items - n_positives
+    recall = hits / total if total else None
+    rate = (kept - hits) / n_negatives if n_negatives else None
+    return {
+        "rank": kept,
+        "precision": hits / kept,
+        "recall": recall,
+        "true_positive_rate": recall,
+        "sensitivity": recall,
+        "false_positive_rate": rate,
+        "specificity": None if rate is None else 1 - rate,
+        "yield": hits,
+        "gain": hits,
+        "hit_rate": hits / n_items,
+        "f_beta": (1 + beta**2) * hits / (kept + beta**2 * total),
+        "accuracy": (hits + n_negatives - (kept - hits)) / n_items,
+        "lift": hits / kept / (n_positives / n_items) if n_positives else None,
+    }
+
+
+def curve_points(
+    scores: NDArray[np.float64], ranks: Ranks, hits: Ranks, *, n_items: int, n_positives: int
+) -> dict[str, NDArray[Any]]:
+    """Return everything that is drawn about points of an exact curve."""
+    return {
+        "rank": ranks,
+        "threshold": scores,
+        "precision": hits / ranks,
+        "recall": hits / max(n_positives, 1),
+        "false_positive_rate": (ranks - hits) / max(n_items - n_positives, 1),
+        "yield": hits.astype(np.float64),
+        "detected": ranks / n_items,
+        "hit_rate": hits / n_items,
+    }
 
 
 def _or_none(compute: Any) -> Any:

@@ -16,11 +16,10 @@ import numpy as np
 from karat import _check
 from karat.designs import catalogue
 from karat.draws import Draw, Labels
-from karat.engines.memory import MemoryEngine
+from karat.engines.base import require_same_resource
 from karat.errors import InvalidData, InvalidInput
 from karat.formats.answers import read_word
-from karat.formats.frames import FrameTable
-from karat.formats.tables import FileTable
+from karat.resources import open_resource as open_resource  # noqa: PLC0414 (also named here)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,43 +30,11 @@ if TYPE_CHECKING:
     from karat.math.path import Ranks
 
 
-def open_resource(
-    source: Any,
-    *,
-    score: str,
-    id: str | None = None,
-    seed: int = 0,
-    higher_is_better: bool = True,
-) -> Engine:
-    """Rank a resource: a file, a glob, a list of files, or a table (pandas, Polars, PyArrow).
+def reopen_resource(draw: Draw, *, source: Any = None, **opening: Any) -> Engine:
+    """Rank the resource of a draw again, found where the draw says or in ``source``; it must not have changed.
 
-    Parameters
-    ----------
-    source
-        CSV, TSV, JSON lines or Parquet by name, or a table in memory.
-    score
-        The column to rank by.
-    id
-        The column that names an item; row numbers if None.
-    seed
-        Decides the order of items with equal scores.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> table = pandas.DataFrame({"fact": ["a", "b", "c"], "score": [0.2, 0.9, 0.5]})
-    >>> open_resource(table, score="score", id="fact").ids_at(np.array([1, 2]))
-    ['b', 'c']
+    ``opening`` holds further options of `karat.open`: engine, memory_limit, spill_directory, watch.
     """
-    is_path = isinstance(source, (str, Path)) or (
-        isinstance(source, (list, tuple)) and all(isinstance(entry, (str, Path)) for entry in source)
-    )
-    table = FileTable(source) if is_path else FrameTable(source)
-    return MemoryEngine(table, score=score, id=id, seed=seed, higher_is_better=higher_is_better)
-
-
-def reopen_resource(draw: Draw, *, source: Any = None) -> Engine:
-    """Rank the resource of a draw again, found where the draw says or in ``source``; it must not have changed."""
     where = draw.resource
     if where is None:
         raise InvalidInput("The draw names no resource: take it up with 'karat.curve_from' or give it a resource.")
@@ -77,11 +44,9 @@ def reopen_resource(draw: Draw, *, source: Any = None) -> Engine:
         id=where["id"],
         seed=draw.seed,
         higher_is_better=where["higher_is_better"],
+        **{"engine": where.get("engine", "auto"), **opening},
     )
-    now, then = engine.describe()["fingerprint"], where["fingerprint"]
-    changed = [f"{name} was {then[name]} and is {now[name]}" for name in then if then[name] != now.get(name)]
-    if changed:
-        raise InvalidData(f"The resource has changed since the draw was made: {'; '.join(changed)}.")
+    require_same_resource(engine, draw)
     return engine
 
 
@@ -120,14 +85,18 @@ class Study:
         else:
             if draw.n_items != engine.n_items:
                 raise _check.refuse("draw", f"one of {engine.n_items:,} items, as the resource has", draw.n_items)
+            require_same_resource(engine, draw)
             column = (draw.resource or {}).get("proxy")
             classes = None if column is None else engine.classes(column)
             self.design = catalogue.resume(draw, labels or Labels.none(), identify=engine.ids_at, proxy=classes)
 
     @classmethod
-    def resume(cls, draw: Draw, labels: Labels, *, source: Any = None) -> Study:
-        """Take a study up again from its two documents; the resource is found where the draw says, or in ``source``."""
-        engine = reopen_resource(draw, source=source)
+    def resume(cls, draw: Draw, labels: Labels, *, source: Any = None, **opening: Any) -> Study:
+        """Take a study up again from its two documents; the resource is found where the draw says, or in ``source``.
+
+        ``opening`` holds further options of `karat.open`: engine, memory_limit, spill_directory, watch.
+        """
+        engine = reopen_resource(draw, source=source, **opening)
         return cls(engine, draw=draw, labels=labels)
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from karat.exact import exact
+from karat.exact_curve import exact
 
 import karat
 

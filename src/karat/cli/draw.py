@@ -8,14 +8,27 @@ from typing import Annotated
 import typer
 
 from karat import study
-from karat.cli.options import AsJson, Choice, IdColumn, LowerIsBetter, ProxyColumn, Score, Seed, with_method
-from karat.cli.output import print_json, print_text, say
+from karat.cli.options import (
+    AsJson,
+    CheckIds,
+    Choice,
+    EngineName,
+    IdColumn,
+    LowerIsBetter,
+    MemoryLimit,
+    ProxyColumn,
+    Score,
+    Seed,
+    SpillDirectory,
+    with_method,
+)
+from karat.cli.output import print_json, print_text, say, watch_scans
 
 
 @with_method
 def run(
     choice: Choice,
-    source: Annotated[list[str], typer.Argument(help="CSV, TSV, JSONL or Parquet files, or a glob.")],
+    source: Annotated[list[str], typer.Argument(help="CSV, TSV, JSONL or Parquet files, a glob, or kb.duckdb::TABLE.")],
     score: Score,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write the draw.")],
     id: IdColumn = None,
@@ -26,6 +39,10 @@ def run(
     show_scores: Annotated[bool, typer.Option("--show-scores", help="Put rank and score into that CSV.")] = False,
     lower_is_better: LowerIsBetter = False,
     proxy: ProxyColumn = None,
+    engine: EngineName = "auto",
+    check_ids: CheckIds = False,
+    memory_limit: MemoryLimit = None,
+    spill_directory: SpillDirectory = None,
     as_json: AsJson = False,
 ) -> None:
     """Choose the items to judge and write them down.
@@ -34,21 +51,37 @@ def run(
 
         karat draw facts.parquet --score confidence --id fact -o draw.json --items-out to_label.csv
 
+        karat draw 'parts/*.parquet' --score score --id id --method paula --memory-limit 4GB -o draw.json
+
+        karat draw /data/facts --score score --id id --engine spark://master:7077 -o draw.json
+
         karat draw 'parts/*.csv' --score score --method uniform --labels 2000 --seed 7 -o draw.json
     """
     method = choice.make()
-    engine = study.open_resource(source, score=score, id=id, seed=seed, higher_is_better=not lower_is_better)
-    work = study.Study(engine, method, proxy=proxy)
-    items = work.ask()
+    with watch_scans() as watch:
+        resource = study.open_resource(
+            source,
+            score=score,
+            id=id,
+            seed=seed,
+            higher_is_better=not lower_is_better,
+            engine=engine,
+            check_ids=check_ids,
+            memory_limit=memory_limit,
+            spill_directory=spill_directory,
+            watch=watch,
+        )
+        work = study.Study(resource, method, proxy=proxy)
+        items = work.ask()
     if items_out is not None:
         dropped = study.write_items(items_out, items, seed=seed, show_scores=show_scores)
         if dropped:
             say(f"left out of {items_out}: the resource's own column {', '.join(map(repr, dropped))}")
     work.save(output)
     if as_json:
-        print_json({"n_items": engine.n_items, "labels": len(items.ids), "method": method.name, "draw": str(output)})
+        print_json({"n_items": resource.n_items, "labels": len(items.ids), "method": method.name, "draw": str(output)})
         return
-    print_text(f"{len(items.ids):,} of {engine.n_items:,} items to label now ({method.name}); draw in {output}.")
+    print_text(f"{len(items.ids):,} of {resource.n_items:,} items to label now ({method.name}); draw in {output}.")
     if items_out is not None:
         print_text(f"Fill the column 'label' of {items_out} (1 or 0; yes, no, unsure), then:")
         print_text(f"  karat curve {output} {items_out}")

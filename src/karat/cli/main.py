@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -87,4 +88,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def entry() -> None:
+    signal.signal(signal.SIGTERM, _stop)
     sys.exit(main())
+
+
+def _stop(*_: object) -> None:
+    """Let a command that is told to stop clean up as if it were interrupted."""
+    raise KeyboardInterrupt

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from karat import study
-from karat.cli.options import AsJson
-from karat.cli.output import print_json, print_text
+from karat.cli.options import AsJson, MemoryLimit, SpillDirectory
+from karat.cli.output import print_json, print_text, watch_scans
 from karat.formats.answers import read_answers
 
 
@@ -22,6 +22,8 @@ def run(
         Path | None, typer.Option("--items-out", help="Write the items as CSV with an empty column 'label'.")
     ] = None,
     show_scores: Annotated[bool, typer.Option("--show-scores", help="Put rank and score into that CSV.")] = False,
+    memory_limit: MemoryLimit = None,
+    spill_directory: SpillDirectory = None,
     as_json: AsJson = False,
 ) -> None:
     """Ask an adaptive draw for more items, now that some labels are in.
@@ -35,8 +37,17 @@ def run(
         karat next draw.json first.csv second.csv -n 500 --items-out third.csv
     """
     document = study.load_draw(draw)
-    work = study.Study.resume(document, read_answers(labels, document), source=source)
-    items = work.ask(n)
+    answers = read_answers(labels, document)
+    with watch_scans() as watch:
+        work = study.Study.resume(
+            document,
+            answers,
+            source=source,
+            memory_limit=memory_limit,
+            spill_directory=spill_directory,
+            watch=watch,
+        )
+        items = work.ask(n)
     if len(items.ids):
         if items_out is not None:
             study.write_items(items_out, items, seed=document.seed + len(work.draw.batches), show_scores=show_scores)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -22,6 +23,32 @@ IdColumn = Annotated[str | None, typer.Option("--id", help="The column that name
 LowerIsBetter = Annotated[bool, typer.Option("--lower-is-better", help="Rank the smallest scores first.")]
 ProxyColumn = Annotated[
     str | None, typer.Option("--proxy", help="certify: a column with a cheap guess (a judge model's vote or chance).")
+]
+EngineName = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        help="'auto', 'memory', 'duckdb', 'spark' or a Spark master (spark://host:7077).",
+        rich_help_panel="Large resources",
+    ),
+]
+CheckIds = Annotated[
+    bool,
+    typer.Option(
+        "--check-ids", help="Look for missing and doubled ids in all items.", rich_help_panel="Large resources"
+    ),
+]
+MemoryLimit = Annotated[
+    str | None,
+    typer.Option("--memory-limit", help="How much DuckDB may take, such as 4GB.", rich_help_panel="Large resources"),
+]
+SpillDirectory = Annotated[
+    Path | None,
+    typer.Option(
+        "--spill-directory",
+        help="Where to put what does not fit into memory; removed at the end.",
+        rich_help_panel="Large resources",
+    ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Makes every random choice repeatable.")]
 Db = Annotated[

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
-from rich.progress import track
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, track
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from karat.engines.base import Watch
 
 T = TypeVar("T")
 
@@ -51,3 +54,20 @@ def watch(what: str) -> Any:
         return track(things, description=what, console=console, transient=True, disable=not console.is_terminal)
 
     return wrap
+
+
+@contextmanager
+def watch_scans() -> Iterator[Watch | None]:
+    """Give what shows the scans of a large resource as bars, one after the other; None where nobody looks."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("opening", total=None)
+
+        def show(what: str, share: float | None) -> None:
+            progress.update(task, description=what, total=None if share is None else 1.0, completed=share or 0.0)
+
+        yield show

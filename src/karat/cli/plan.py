@@ -5,16 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from karat import _check, plotting
-from karat.cli.options import AsJson, Choice, with_method
-from karat.cli.output import print_json, print_table, print_text, say
+from karat.cli.options import AsJson, Choice, EngineName, MemoryLimit, SpillDirectory, with_method
+from karat.cli.output import print_json, print_table, print_text, say, watch_scans
 from karat.designs.catalogue import make_method
 from karat.errors import InvalidInput
+from karat.formats.tables import FileTable
 from karat.math.geometric import make_grid
+from karat.resources import open_resource
 from karat.results import show
 
+_SHARES = (0.01, 0.1, 0.5, 0.9)
 _COMPARED = ("certify", "paula", "stratified", "uniform")
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
 
@@ -22,7 +26,14 @@ _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
 @with_method
 def run(
     choice: Choice,
-    items: Annotated[int, typer.Option("--items", help="How many items the list has.")],
+    source: Annotated[
+        list[str] | None, typer.Argument(help="The resource itself; its items are counted.", show_default=False)
+    ] = None,
+    items: Annotated[int | None, typer.Option("--items", help="How many items the list has.")] = None,
+    score: Annotated[str | None, typer.Option("--score", help="With SOURCE: say how this column is spread.")] = None,
+    engine: EngineName = "auto",
+    memory_limit: MemoryLimit = None,
+    spill_directory: SpillDirectory = None,
     cost_per_label: Annotated[float | None, typer.Option(help="Adds what the labels cost.")] = None,
     rates: Annotated[
         str | None, typer.Option(help="certify: assumed share of right items at some ranks: 1:.95,10000:.6")
@@ -42,7 +53,13 @@ def run(
         karat plan --items 217077 --method uniform --alpha 0.08 --precision 0.7
 
         karat plan --items 10000000 --compare --plot labels.png
+
+        karat plan 'parts/*.parquet' --score score --method paula
     """
+    if (items is None) == (not source):
+        raise InvalidInput("'--items' or a resource must be given, not both.")
+    opening = {"engine": engine, "memory_limit": memory_limit, "spill_directory": spill_directory}
+    items, spread = (items, {}) if items is not None else _look_at(source or [], score, **opening)
     if plot is not None and not compare:
         raise InvalidInput("'--plot' goes with '--compare'.")
     if compare:
@@ -56,16 +73,37 @@ def run(
     planned = {"method": choice.name, "items": items, **found}
     if cost_per_label is not None:
         planned["cost"] = planned["labels"] * _check.number("cost_per_label", cost_per_label, least=0)
+    if spread:
+        planned["scores"] = spread
     if as_json:
         print_json(planned)
-        return
-    print_text(f"{choice.name} needs {planned['labels']:,} labels for {items:,} items.")
-    if is_certify:
+    else:
+        _print_plan(planned)
+
+
+def _print_plan(planned: dict[str, Any]) -> None:
+    print_text(f"{planned['method']} needs {planned['labels']:,} labels for {planned['items']:,} items.")
+    if "scores" in planned:
+        listed = ", ".join(f"{name} {value:.4g}" for name, value in planned["scores"].items())
+        print_text(f"Scores: {listed}.")
+    if planned["method"] == "certify":
         _explain_certify(planned)
         return
     rows = [(name, show(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value))
-            for name, value in planned.items() if name not in {"method", "items", "labels"}]  # fmt: skip
+            for name, value in planned.items() if name not in {"method", "items", "labels", "scores"}]  # fmt: skip
     print_table(["", ""], rows)
+
+
+def _look_at(source: list[str], score: str | None, **opening: Any) -> tuple[int, dict[str, float]]:
+    """Count the items of a resource and, if a score is named, say how it is spread."""
+    if score is None:
+        return FileTable(source).n_rows, {}
+    with watch_scans() as watch:
+        resource = open_resource(source, score=score, watch=watch, **opening)
+        n_items = resource.n_items
+        ranks = np.array([1, *(max(1, round(n_items * share)) for share in _SHARES), n_items])
+        names = ["highest", *(f"top {share:.0%}" for share in _SHARES), "lowest"]
+        return n_items, dict(zip(names, map(float, resource.scores_at(ranks)), strict=True))
 
 
 def _explain_certify(planned: dict[str, Any]) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from karat import _check
-from karat.engines.base import Items, hash_ids
+from karat.engines.base import Fingerprint, Items, check_thresholds, hash_ids, require_ranks
+from karat.engines.keys import LinearKey, whole_numbers
 from karat.math.proxy import make_classes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from karat.draws import Id
     from karat.math.path import Floats, Ranks
@@ -74,13 +75,18 @@ class MemoryEngine:
             "score": self._score,
             "id": self._id,
             "higher_is_better": self._higher,
-            "fingerprint": {
-                "n_items": self.n_items,
-                "score_checksum": hashlib.sha256(np.sort(self._scores).tobytes()).hexdigest()[:16],
-            },
+            "fingerprint": self._fingerprint.to_dict(),
         }
 
+    @cached_property
+    def _fingerprint(self) -> Fingerprint:
+        lowest, highest = float(self._scores.min()), float(self._scores.max())
+        key = LinearKey.between(lowest, highest)
+        counts = np.bincount(key.of(self._scores, None, whole=whole_numbers), minlength=2**key.bits)
+        return Fingerprint.of_counts(counts, lowest=lowest, highest=highest)
+
     def ids_at(self, ranks: Ranks) -> list[Id]:
+        require_ranks(ranks, self.n_items)
         positions = self._positions[ranks - 1]
         if self._ids_are_whole:
             return [int(number) for number in self._numbers[positions]]
@@ -89,10 +95,19 @@ class MemoryEngine:
         return [str(self._texts[position]) for position in positions]
 
     def items_at(self, ranks: Ranks) -> Items:
+        require_ranks(ranks, self.n_items)
         positions = self._positions[ranks - 1]
         others = [name for name in self.table.columns if name not in {self._score, self._id}]
         payload = self.table.rows(positions, others) if others else [{} for _ in ranks]
         return Items(ranks, self.ids_at(ranks), self._scores[positions], payload)
+
+    def scores_at(self, ranks: Ranks) -> Floats:
+        return self._scores[self._positions[ranks - 1]]
+
+    def ranks_of(self, scores: ArrayLike) -> Ranks:
+        sign = -1 if self._higher else 1
+        best_first = sign * self._scores[self._positions]
+        return np.searchsorted(best_first, sign * check_thresholds(scores), side="right").astype(np.int64)
 
     def classes(self, column: str) -> NDArray[np.uint8]:
         """Return a proxy column as one small class an item, in rank order."""

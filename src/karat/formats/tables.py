@@ -23,7 +23,9 @@ from karat.errors import InvalidData
 Source = str | Path | Sequence[str | Path]
 
 _KINDS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet",
-          ".pq": "parquet"}  # fmt: skip
+          ".pq": "parquet", ".duckdb": "duckdb"}  # fmt: skip
+_TABLE_MARK = ".duckdb::"
+"""Between a DuckDB database and the name of one of its tables."""
 
 
 def find_files(source: Source) -> list[Path]:
@@ -32,7 +34,7 @@ def find_files(source: Source) -> list[Path]:
     found: list[Path] = []
     for entry in wanted:
         path = Path(entry)
-        if path.is_file():
+        if path.is_file() or (_TABLE_MARK in str(entry) and database_of(path).is_file()):
             found.append(path)
             continue
         matches = sorted(Path(match) for match in glob.glob(str(entry), recursive=True))
@@ -63,6 +65,7 @@ class FileTable:
         self.name = str(self.files[0]) if len(self.files) == 1 else f"{self.files[0]} and {len(self.files) - 1} more"
         self.paths = [str(path) for path in self.files]
         self._database = duckdb.connect()
+        self._attached: dict[Path, str] = {}
         self._columns = [self._read_columns(path) for path in self.files]
         self.columns = list(self._columns[0])
         self._sizes = [int(self._fetch(path, "count(*)")[0][0]) for path in self.files]
@@ -125,12 +128,11 @@ class FileTable:
         for path, size in zip(self.files, self._sizes, strict=True):
             inside = positions[(positions >= start) & (positions < start + size)] - start
             if inside.size:
-                self._database.execute("CREATE OR REPLACE TEMP TABLE wanted (row_number BIGINT)")
-                self._database.execute("INSERT INTO wanted SELECT unnest(?)", [np.unique(inside).tolist()])
+                self._execute("CREATE OR REPLACE TEMP TABLE wanted (row_number BIGINT)")
+                self._execute("INSERT INTO wanted SELECT unnest(?)", [np.unique(inside).tolist()])
                 selected = ", ".join(_quote(name) for name in names)
                 query = (
-                    f"SELECT row_number, {selected} FROM (SELECT *, row_number() OVER () - 1 AS row_number "
-                    f"FROM {self._scan(path)}) SEMI JOIN wanted USING (row_number)"
+                    f"SELECT row_number, {selected} FROM ({self._numbered(path)}) SEMI JOIN wanted USING (row_number)"
                 )
                 for number, *values in self._run(path, query).fetchall():
                     found[start + number] = dict(zip(names, values, strict=True))
@@ -139,10 +141,18 @@ class FileTable:
 
     # --- inside
 
+    def _numbered(self, path: Path) -> str:
+        """Return SQL for a file with its rows numbered from 0."""
+        if _kind(path) == "parquet":  # the reader knows the number, and can skip what is not wanted
+            return f"SELECT *, file_row_number AS row_number FROM {self._scan(path)}"
+        return f"SELECT *, row_number() OVER () - 1 AS row_number FROM {self._scan(path)}"
+
     def _scan(self, path: Path) -> str:
         kind = _kind(path)
         if kind == "parquet":
             return f"read_parquet({_text(path)})"
+        if kind == "duckdb":
+            return self._attach(path)
         if kind == "json":
             return f"read_json({_text(path)}, format='newline_delimited', sample_size=-1)"
         names = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in _header(path))
@@ -150,6 +160,26 @@ class FileTable:
             f"read_csv({_text(path)}, auto_detect=false, header=true, delim={_text(_delimiter(path))}, quote='\"', "
             f"escape='\"', columns={{{names}}})"
         )
+
+    def _attach(self, path: Path) -> str:
+        """Open a DuckDB database for reading and return its table: the one named, or the only one."""
+        if path not in self._attached:
+            database = database_of(path)
+            alias = f"attached{len(self._attached)}"
+            try:
+                self._execute(f"ATTACH {_text(database)} AS {alias} (READ_ONLY)")
+            except duckdb.Error as error:
+                raise _explain(database, error) from error
+            tables = [str(row[0]) for row in self._execute(
+                "SELECT table_name FROM information_schema.tables WHERE table_catalog = ? ORDER BY ALL", [alias]
+            ).fetchall()]  # fmt: skip
+            name = str(path).partition("::")[2] or (tables[0] if len(tables) == 1 else "")
+            if name not in tables:
+                listed = ", ".join(map(repr, tables)) or "no table"
+                wanted = f"no table '{name}'" if name else "more than one table, or none"
+                raise InvalidData(f"{database} has {wanted}; it has {listed}. Name one: '{database}::NAME'.")
+            self._attached[path] = f"{alias}.{_quote(name)}"
+        return self._attached[path]
 
     def _read_columns(self, path: Path) -> dict[str, str]:
         if _kind(path) == "csv":
@@ -210,9 +240,15 @@ class FileTable:
 
     def _run(self, path: Path, query: str) -> duckdb.DuckDBPyConnection:
         try:
-            return self._database.execute(query)
+            return self._execute(query)
         except duckdb.Error as error:
             raise _explain(path, error) from error
+
+    def _execute(self, query: str, parameters: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
+        try:
+            return self._database.execute(query, list(parameters))
+        except RuntimeError as error:  # so DuckDB reports that somebody pressed Ctrl-C
+            raise KeyboardInterrupt from error
 
 
 def find_duplicates(numbers: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
@@ -222,8 +258,19 @@ def find_duplicates(numbers: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     yield from zip(order[same].tolist(), order[same + 1].tolist(), strict=True)
 
 
+def database_of(path: Path) -> Path:
+    """Return the database in 'kb.duckdb::facts'.
+
+    Examples
+    --------
+    >>> str(database_of(Path("kb.duckdb::facts")))
+    'kb.duckdb'
+    """
+    return Path(str(path).partition("::")[0]) if _TABLE_MARK in str(path) else path
+
+
 def _kind(path: Path, *, strict: bool = True) -> str:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
+    suffixes = [suffix.lower() for suffix in database_of(path).suffixes]
     if suffixes and suffixes[-1] in {".gz", ".zst"}:
         suffixes.pop()
     kind = _KINDS.get(suffixes[-1] if suffixes else "", "")
@@ -251,12 +298,27 @@ def _delimiter(path: Path) -> str:
 
 
 def _first_line(path: Path) -> str:
-    with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-        raw = stream.readline(1_000_000)
+    if path.suffix.lower() == ".zst":
+        raw = _first_line_of_zstandard(path)
+    else:
+        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as stream:
+            raw = stream.readline(1_000_000)
     try:
         return raw.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
         raise InvalidData(f"{path}, line 1: expected UTF-8 text; got the byte 0x{raw[error.start]:02x}.") from None
+
+
+def _first_line_of_zstandard(path: Path) -> bytes:
+    query = (
+        f"SELECT line FROM read_csv({_text(path)}, auto_detect=false, header=false, delim='\\x01', quote='', "
+        "escape='', columns={line: 'VARCHAR'}, compression='zstd', strict_mode=false) LIMIT 1"
+    )
+    try:
+        found = duckdb.connect().execute(query).fetchall()
+    except duckdb.Error as error:
+        raise _explain(path, error) from error
+    return str(found[0][0]).encode() if found else b""
 
 
 def _explain(path: Path, error: duckdb.Error) -> InvalidData:

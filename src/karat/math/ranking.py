@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from karat.errors import InvalidInput
-from karat.math.path import Floats, Ranks
+from karat.math.path import Floats, Ranks, thin
 
 Ties = Literal["threshold", "random"]
 
@@ -133,8 +133,36 @@ def normalised_discounted_gain(ranking: Ranking, *, top: int | None = None) -> f
     """Return DCG over the DCG of a perfect order."""
     require_positives(ranking, "nDCG")
     last = ranking.n_items if top is None else min(top, ranking.n_items)
-    ideal = np.sum(1 / np.log2(np.arange(2, min(ranking.n_positives, last) + 2)))
-    return discounted_gain(ranking, top=top) / float(ideal)
+    return discounted_gain(ranking, top=top) / discount_until(min(ranking.n_positives, last))
+
+
+def discount_until(rank: int) -> float:
+    """Return the DCG of so many positives at the top: the sum of 1 / log2(i + 1)."""
+    most = 2**22  # at a time
+    pieces = [np.arange(start, min(start + most, rank)) for start in range(0, rank, most)]
+    return float(sum(np.sum(1 / np.log2(piece + 2.0)) for piece in pieces))
+
+
+def thin_curve(ranks: Ranks, hits: Ranks, *, most: int) -> NDArray[np.intp]:
+    """Return at most about ``most`` points of a curve, those of extreme precision in each stretch among them.
+
+    Examples
+    --------
+    >>> ranks = np.arange(1, 10_001)
+    >>> hits = np.minimum(ranks, 5_000)
+    >>> hits[6_999] -= 4_000  # one point far below its neighbours
+    >>> 6_999 in thin_curve(ranks, hits, most=100)
+    True
+    """
+    if len(ranks) <= most:
+        return np.arange(len(ranks))
+    ends = thin(ranks, most=max(most // 3, 2))
+    precision = hits / np.maximum(ranks, 1)
+    kept = [ends]
+    for first, last in zip(ends[:-1], ends[1:], strict=True):
+        stretch = precision[first : last + 1]
+        kept.append(first + np.array([np.argmin(stretch), np.argmax(stretch)]))
+    return np.unique(np.concatenate(kept))
 
 
 def concave_until(ranking: Ranking, *, n_blocks: int = 50) -> int:
