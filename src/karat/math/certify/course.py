@@ -58,7 +58,7 @@ def pilot_size(settings: Settings, *, last_rank: int) -> int:
         most = _PILOT_MANY_PENDING if settings.pending > 20 else _PILOT
         wish = min(most, int(_PILOT_SHARE * cost))
     if settings.budget is not None:
-        wish = min(wish, settings.budget)
+        wish = min(wish, settings.budget // 2)  # a pilot without a pass would buy nothing
     return min(wish, last_rank)
 
 
