@@ -171,9 +171,10 @@ class Curve:
             raise _check.refuse("precision", "given, or 'recall', but not both", (precision, recall))
         if precision is not None:
             target = _check.number("precision", precision, above=0, most=1)
-            usable = slice(self.exact_until + 1) if self.crossed else slice(None)
+            doubtful = self.crossed or self.contradicted
+            usable = slice(self.exact_until + 1) if doubtful else slice(None)
             return derive.largest_cutoff(self.ranks[usable], self.yield_low[usable], target=target) or None
-        if self.crossed:
+        if self.crossed or self.contradicted:
             return None
         target = _check.number("recall", recall or 0.0, above=0, most=1)
         bounds = self._positives(positives)

@@ -1,7 +1,8 @@
 """Draw and Labels: the two documents from which every estimate can be computed again, years later.
 
 A draw is append-only: a header (method, seed, size, resource), then batches of ranks, each sealed with a hash over its
-content and the seal before it. A batch is sealed before its labels are seen, so a changed or reordered draw is noticed.
+content and the seal before it, so that a draw that was changed or reordered by accident is noticed. To prove to others
+that nothing was chosen afterwards, publish the seal before labelling.
 """
 
 from __future__ import annotations

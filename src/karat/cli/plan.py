@@ -18,6 +18,7 @@ from karat.math.geometric import make_grid
 from karat.resources import open_resource
 from karat.results import show
 
+_WIDTHS = ("half_width_relative", "half_width_absolute")
 _SHARES = (0.01, 0.1, 0.5, 0.9)
 _COMPARED = ("certify", "paula", "stratified", "uniform")
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
@@ -109,7 +110,8 @@ def _look_at(source: list[str], score: str | None, **opening: Any) -> tuple[int,
 def _explain_certify(planned: dict[str, Any]) -> None:
     print_text(f"To be {planned['target']}; simulated: {planned['labels_low']:,} to {planned['labels_high']:,} labels.")
     for row in planned["budgets"]:
-        width = f"±{row['half_width_relative']:.0%} or ±{row['half_width_absolute']:.3f}"
+        widths = [f"±{row['half_width_relative']:.0%}", f"±{row['half_width_absolute']:.3f}"]
+        width = " or ".join(text for text, key in zip(widths, _WIDTHS, strict=True) if row[key] > 0)
         print_text(f"  {row['labels']:>6,} labels: {'within target' if row['worst_over_target'] <= 1 else width}")
     ends = list(planned["assumed_rates"].items())
     print_text(

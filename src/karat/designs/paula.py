@@ -9,6 +9,7 @@ import numpy as np
 
 from karat.curves import Curve
 from karat.designs.base import FixedDesign, Layout, begin_fixed, replay_fixed, resume_fixed, unanswered_note
+from karat.errors import InvalidData
 from karat.math import paula
 from karat.math.geometric import DEFAULT_EPSILON, DEFAULT_WINDOW, Grid, make_grid
 from karat.math.path import make_consistent
@@ -83,6 +84,8 @@ class Paula:
 
     def estimate(self, draw: Draw, labels: Labels) -> Curve:
         grid = self.grid(draw.n_items)
+        if not np.array_equal(draw.ranks, paula.ranks_to_label(grid)):
+            raise InvalidData("The draw does not hold the ranks that PAULA labels.")
         low_labels, high_labels = labels.bounds(draw.ranks)
         yields = paula.bound_yields(grid, low_labels, high_labels)
         complete = bool(np.array_equal(low_labels, high_labels))
