@@ -67,9 +67,7 @@ def test_hard_scores(form, kind, ids, tmp_path):
     frame = make_frame(SCORES[kind], make_ids(ids))
     source = FORMS[form](frame, tmp_path)
     for higher_is_better in (True, False):
-        oracle = MemoryEngine(
-            FrameTable(frame), score="score", id="name", seed=5, higher_is_better=higher_is_better
-        )
+        oracle = MemoryEngine(FrameTable(frame), score="score", id="name", seed=5, higher_is_better=higher_is_better)
         scanned = scan(source, seed=5, higher_is_better=higher_is_better)
         assert scanned.n_items == N_ITEMS
         assert scanned.describe()["fingerprint"] == oracle.describe()["fingerprint"]

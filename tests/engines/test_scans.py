@@ -138,7 +138,9 @@ def test_scores_that_are_no_numbers_are_named_by_row(bad, kind, tmp_path):
 
 def test_nan_hidden_from_the_statistics_of_a_file_is_found(tmp_path):
     path = tmp_path / "a.parquet"
-    duckdb.sql("SELECT CASE WHEN i = 7 THEN 'nan'::DOUBLE ELSE i END AS score FROM range(10) t(i)").write_parquet(str(path))
+    duckdb.sql("SELECT CASE WHEN i = 7 THEN 'nan'::DOUBLE ELSE i END AS score FROM range(10) t(i)").write_parquet(
+        str(path)
+    )
     refuses("row 8, column 'score': expected a finite number; got nan", path)
 
 

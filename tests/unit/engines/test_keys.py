@@ -84,7 +84,10 @@ def test_every_chain_of_keys_ends():
     for tied in (False, True):
         key, steps = LinearKey.between(0.0, 1.0), 0
         while key is not None and steps < 100:
-            key, steps = next_key(key, tied=tied or isinstance(key, ScoreKey), n_bins=10**6, seed=0, largest=1.0), steps + 1
+            key, steps = (
+                next_key(key, tied=tied or isinstance(key, ScoreKey), n_bins=10**6, seed=0, largest=1.0),
+                steps + 1,
+            )
         assert key is None
 
 
