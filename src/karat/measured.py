@@ -192,7 +192,8 @@ def measure(
 def _measure(
     scanner: LabelScanner, *, ties: Ties, higher_is_better: bool, at: Sequence[int], memory_rows: int
 ) -> MeasuredCurve:
-    key = LinearKey.between(*scanner.extent())
+    extent = scanner.extent()
+    key = LinearKey.between(*extent)
     counts = scanner.count(key)
     n_items = int(counts.sum())
     cuts = [_check.whole("rank", rank, least=1, most=n_items) for rank in at]
@@ -232,7 +233,7 @@ def _measure(
         ties=ties,
         sums=_divide(np.concatenate([totals.sums for totals in found]), n_items, positives_before),
         best=max((totals.best for totals in found), key=lambda best: (best[0], -best[2])),
-        **_points(found),
+        **_points(found, n_items=n_items, n_positives=positives_before, last=extent[0 if higher_is_better else 1]),
         blocks=Ranking(
             np.zeros(len(edges) + 1), np.r_[0, edges], np.array([0, *(exact_hits[int(edge)] for edge in edges)])
         ),
@@ -282,9 +283,10 @@ def _divide(sums: Floats, n_items: int, n_positives: int) -> dict[str, float]:
     }
 
 
-def _points(found: Sequence[buckets.Totals]) -> dict[str, Any]:
-    scores, ranks, hits = (np.concatenate([totals[place].ravel() for totals in found]) for place in (1, 2, 3))
-    kept = np.unique(np.r_[np.flatnonzero(ranks > 0)])
-    order = kept[np.argsort(ranks[kept], kind="stable")]
-    distinct = order[np.r_[True, np.diff(ranks[order]) > 0]] if len(order) else order
+def _points(found: Sequence[buckets.Totals], *, n_items: int, n_positives: int, last: float) -> dict[str, Any]:
+    scores = np.concatenate([*(totals.scores.ravel() for totals in found), [last]])
+    ranks = np.concatenate([*(totals.ranks.ravel() for totals in found), [n_items]])
+    hits = np.concatenate([*(totals.hits.ravel() for totals in found), [n_positives]])
+    order = np.argsort(ranks, kind="stable")
+    distinct = order[np.diff(ranks[order], prepend=0) > 0]
     return {"scores": scores[distinct], "ranks": ranks[distinct], "hits": hits[distinct]}

@@ -69,7 +69,7 @@ def as_csv_gzip(frame: pl.DataFrame, folder: Path) -> Any:
 
 
 def as_csv_zstandard(frame: pl.DataFrame, folder: Path) -> Any:
-    duckdb.sql("FROM frame").write_csv(str(folder / "a.csv.zst"), compression="zstd", header=True)
+    duckdb.from_arrow(frame.to_arrow()).write_csv(str(folder / "a.csv.zst"), compression="zstd", header=True)
     return folder / "a.csv.zst"
 
 
@@ -82,7 +82,8 @@ def as_json_lines(frame: pl.DataFrame, folder: Path) -> Any:
 def as_database(frame: pl.DataFrame, folder: Path) -> Any:
     with duckdb.connect(str(folder / "kb.duckdb")) as database:
         database.execute("CREATE TABLE other AS SELECT 1 AS x")
-        database.execute("CREATE TABLE facts AS FROM frame")
+        database.register("given", frame)
+        database.execute("CREATE TABLE facts AS FROM given")
     return f"{folder / 'kb.duckdb'}::facts"
 
 

@@ -9,12 +9,16 @@ import numpy as np
 import typer
 
 from karat import plotting
-from karat.cli.options import AsJson, LowerIsBetter, Score
-from karat.cli.output import print_json, print_table, print_text, say
+from karat.cli.options import AsJson, LowerIsBetter, MemoryLimit, Score, SpillDirectory
+from karat.cli.output import print_json, print_table, print_text, say, watch_scans
 from karat.errors import InvalidData
-from karat.exact_curve import exact
+from karat.exact_curve import ExactCurve, exact
 from karat.formats.tables import FileTable
+from karat.measured import MeasuredCurve, measure
 from karat.results import show
+
+SORTED_ROWS = 5_000_000
+"""Up to this many rows are sorted in memory; more go into buckets."""
 
 
 def read_labelled(source: list[str], *, score: str, label: str, lower_is_better: bool) -> tuple[np.ndarray, np.ndarray]:
@@ -44,9 +48,11 @@ def run(
     lower_is_better: LowerIsBetter = False,
     plot: Annotated[Path | None, typer.Option(help="Write a picture (PNG, SVG, PDF).")] = None,
     kind: Annotated[str, typer.Option(help=f"What to draw: {', '.join(plotting.KINDS)}.")] = "pr",
+    memory_limit: MemoryLimit = None,
+    spill_directory: SpillDirectory = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compute the exact metrics of a fully labelled ranking.
+    """Compute the exact metrics of a fully labelled ranking of any size.
 
     Examples:
 
@@ -54,8 +60,23 @@ def run(
 
         karat metrics results.csv --score score --label label --plot roc.svg --kind roc --json
     """
-    scores, labels = read_labelled(source, score=score, label=label, lower_is_better=lower_is_better)
-    curve = exact(labels, scores, ties=ties)  # type: ignore[arg-type]
+    curve: ExactCurve | MeasuredCurve
+    if FileTable(source).n_rows > SORTED_ROWS:
+        with watch_scans() as watch:
+            curve = measure(
+                source,
+                score=score,
+                label=label,
+                ties=ties,  # type: ignore[arg-type]
+                higher_is_better=not lower_is_better,
+                at=at or [],
+                memory_limit=memory_limit,
+                spill_directory=spill_directory,
+                watch=watch,
+            )
+    else:
+        scores, labels = read_labelled(source, score=score, label=label, lower_is_better=lower_is_better)
+        curve = exact(labels, scores, ties=ties)  # type: ignore[arg-type]
     summary = curve.summary(at or [])
     if plot is not None:
         plotting.save(curve.plot(kind), plot)

@@ -97,7 +97,7 @@ def order_rows(scores: Floats, ids: NDArray[Any], *, seed: int) -> NDArray[np.in
 
     Examples
     --------
-    >>> order_rows(np.array([0.2, 0.9, 0.2]), np.array(["a", "b", "c"], dtype=object), seed=0)
+    >>> order_rows(np.array([0.2, 0.9, 0.2]), np.array(["a", "b", "c"], dtype=object), seed=2)
     array([1, 0, 2])
     """
     order = np.argsort(-scores, kind="stable")

@@ -133,7 +133,7 @@ class SqlLabels(SqlScanner):
     """Reads the scores and labels of a table of files."""
 
     def __init__(self, table: LabelledTable, *, score: str, label: str) -> None:
-        self._table = table
+        self._table = self._labelled = table
         self.name = table.name
         self._score, self._label = score, label
         self._pieces = table.labelled(score=score, label=label)
@@ -154,7 +154,7 @@ class SqlLabels(SqlScanner):
                 )
                 labels = np.ma.asarray(found["label"])
                 if np.ma.getmaskarray(labels).any():
-                    self._table.refuse_bad_labels(self._label)
+                    self._labelled.refuse_bad_labels(self._label)
                 yield np.asarray(found["score"], dtype=np.float64), np.asarray(labels.data, dtype=np.uint8)
 
 

@@ -2,8 +2,8 @@
 
 Items are thrown into buckets of neighbouring scores, positives from the left end of a bucket, negatives from the right
 one. Inside a bucket only the positives are sorted; each negative finds its place among them by bisection. Everything
-that AP, AUC, DCG and the best F1 need is a sum or a maximum over the distinct scores of positives, so buckets are worked
-off one after the other, best scores first, knowing only how many items and positives came before.
+that AP, AUC, DCG and the best F1 need is a sum or a maximum over the distinct scores of positives, so buckets are
+worked off one after the other, best scores first, knowing only how many items and positives came before.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ class Totals(NamedTuple):
     sums: Floats
     """For AP with ties together, AP over random orders, pairs in the wrong order (1 - AUC), and DCG."""
     scores: Floats
-    """Of three points a bucket (lowest and highest precision, and the last one): score, rank, positives so far."""
+    """Of three points a bucket (lowest and highest precision, and the last one): score, rank, positives so far.
+
+    All 0 in a bucket without positives.
+    """
     ranks: Ranks
     hits: Ranks
     best: tuple[float, float, int]
@@ -118,7 +121,6 @@ def _add_up(  # noqa: PLR0915, C901, PLR0912
         base = rank
         rank += end - begin
         if n_here == 0:
-            ranks[bucket, :], hits[bucket, :] = rank, found
             continue
         positives = np.sort(items[begin:middle])
         n_distinct = 1
@@ -174,9 +176,10 @@ def _add_up(  # noqa: PLR0915, C901, PLR0912
             precision, f1 = found / position, 2.0 * found / (position + n_positives)
             if f1 > best[0]:
                 best[0], best[1], best[2] = f1, distinct[group], position
-            if precision < lowest:
-                lowest = precision
-                scores[bucket, 0], ranks[bucket, 0], hits[bucket, 0] = distinct[group], position, found
+            if first > 0 and before / first < lowest:  # precision is lowest just before a positive
+                lowest = before / first
+                just_better = np.nextafter(distinct[group], np.inf if higher_is_better else -np.inf)
+                scores[bucket, 0], ranks[bucket, 0], hits[bucket, 0] = just_better, first, before
             if precision > highest:
                 highest = precision
                 scores[bucket, 1], ranks[bucket, 1], hits[bucket, 1] = distinct[group], position, found

@@ -6,6 +6,7 @@ Two conventions for tied scores: "threshold" keeps tied items together, as a cut
 
 from __future__ import annotations
 
+import itertools
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -159,7 +160,7 @@ def thin_curve(ranks: Ranks, hits: Ranks, *, most: int) -> NDArray[np.intp]:
     ends = thin(ranks, most=max(most // 3, 2))
     precision = hits / np.maximum(ranks, 1)
     kept = [ends]
-    for first, last in zip(ends[:-1], ends[1:], strict=True):
+    for first, last in itertools.pairwise(ends.tolist()):
         stretch = precision[first : last + 1]
         kept.append(first + np.array([np.argmin(stretch), np.argmax(stretch)]))
     return np.unique(np.concatenate(kept))
