@@ -8,6 +8,7 @@ import { Item } from "../parts/Item";
 import { me, messageOf } from "../state";
 
 const EVERY = 4000;
+const SOME = 6;
 const number = (value: number) => value.toLocaleString("en-US");
 const share = (value: number | null | undefined) => value === null || value === undefined ? "–" : value.toFixed(3);
 
@@ -20,7 +21,7 @@ export function Dashboard({ slug }: { slug: string }) {
   const project = useSignal<Project | null>(null), progress = useSignal<Progress | null>(null);
   const curve = useSignal<Curve | null>(null), people = useSignal<People | null>(null);
   const disputes = useSignal<Dispute[]>([]), needed = useSignal<number | null>(null);
-  const problem = useSignal(""), link = useSignal(""), role = useSignal("annotator");
+  const problem = useSignal(""), link = useSignal(""), role = useSignal("annotator"), most = useSignal(SOME);
   const target = useSignal("0.9"), kind = useSignal("precision");
   const found = useSignal<{ rank: number | null; sentence: string } | null>(null);
   const owns = project.value?.role === "owner";
@@ -82,11 +83,13 @@ export function Dashboard({ slug }: { slug: string }) {
     {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
     {shown !== null && <p class="headline" id="headline">{shown.headline}</p>}
     {shown?.target_met && <p class="met" id="met">The target is met: you can stop paying.</p>}
+    {now.done && shown?.target_met === false && <p class="note">Nothing more is asked for.
+      {now.unsure > 0 && ` ${number(now.unsure)} unsure items widen the range: decide them below.`}</p>}
     <dl class="tiles">
       <Tile name="labels" value={number(now.labelled)} hint={now.unsure > 0 ? `and ${number(now.unsure)} unsure` : undefined} />
       <Tile name="still needed" value={now.done ? "0" : needed.value === null ? "–" : `≈ ${number(needed.value)}`} />
       <Tile name="answers" value={number(now.answers)} hint={project.value.votes > 1 ? `${project.value.votes} an item` : undefined} />
-      <Tile name="spent" value={`${now.spent.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} ${now.currency}`} />
+      <Tile name="spent" value={now.spent.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} hint={now.currency} />
       <Tile name="items in the list" value={number(now.n_items)} />
       <Tile name="width over target" value={shown?.worst_over_target == null ? "–" : shown.worst_over_target.toFixed(2)} hint="1 or less: met" />
     </dl>
@@ -118,7 +121,8 @@ export function Dashboard({ slug }: { slug: string }) {
     {people.value !== null && people.value.annotators.length > 0 && <section aria-labelledby="people-title">
       <h2 id="people-title">People</h2>
       {people.value.agreement !== null && <p>Two votes on the same item agree {(100 * people.value.agreement).toFixed(0)}% of the time
-        ({number(people.value.shared_items)} items with more than one vote).</p>}
+        ({number(people.value.shared_items)} items with more than one vote). The ranges take labels as right; if people err often,
+        start the project with <code>--sensitivity</code> and <code>--specificity</code>.</p>}
       <div class="scroll" tabIndex={0} role="region" aria-label="Annotators"><table>
         <thead><tr><th scope="col">who</th><th scope="col">answers</th><th scope="col">seconds each</th><th scope="col">agrees with the label</th><th scope="col">cost</th></tr></thead>
         <tbody>{people.value.annotators.map((person) => <tr key={person.name}><th scope="row">{person.name}</th><td>{number(person.answers)}</td>
@@ -129,12 +133,13 @@ export function Dashboard({ slug }: { slug: string }) {
     </section>}
     {owns && disputes.value.length > 0 && <section aria-labelledby="disputes-title">
       <h2 id="disputes-title">Disagreements ({number(disputes.value.filter((each) => each.adjudicated === null).length)} open)</h2>
-      <ul class="disputes">{disputes.value.slice(0, 50).map((dispute) => <li key={dispute.item} class="card">
+      <ul class="disputes">{disputes.value.slice(0, most.value).map((dispute) => <li key={dispute.item} class="card">
         <Item fields={dispute.fields} template={project.value!.template} />
         <ul class="votes">{dispute.votes.map((vote) => <li key={vote.user}><strong>{vote.user}</strong>: {label(vote.value)}{vote.note !== null && <em> “{vote.note}”</em>}</li>)}</ul>
         <p class="buttons">{project.value!.options.map((option) => <button key={option.value} class={dispute.adjudicated === option.value ? "primary" : ""}
           aria-pressed={dispute.adjudicated === option.value} onClick={() => void rule(dispute, option.value)}>{option.label}</button>)}</p>
       </li>)}</ul>
+      {disputes.value.length > most.value && <button onClick={() => { most.value += 30; }}>Show more ({number(disputes.value.length - most.value)})</button>}
     </section>}
     {owns && <section aria-labelledby="invite-title">
       <h2 id="invite-title">Invite</h2>

@@ -67,7 +67,8 @@ export function Label({ slug, user }: { slug: string; user: string }) {
     addEventListener("pagehide", leave);
     return () => { clearInterval(timer); removeEventListener("online", online); removeEventListener("pagehide", leave); leave(); };
   }, [slug]);
-  useEffect(() => { began.current = Date.now(); note.value = review.value?.note ?? ""; noting.value = note.value !== ""; }, [current?.item]);
+  // before the item is painted, or a key that comes early would be undone
+  useLayoutEffect(() => { began.current = Date.now(); note.value = review.value?.note ?? ""; noting.value = note.value !== ""; }, [current?.item]);
 
   const answer = (option: Option) => {
     const current = currentNow();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 
 from karat.cli.options import Db
 from karat.cli.output import say
-from karat.errors import InvalidInput
+from karat.errors import InvalidInput, KaratError
 
 if TYPE_CHECKING:
     from karat.service.installation import Installation
@@ -61,6 +62,7 @@ def start(settings: Settings, house: Installation, *, workers: int = 1, link: bo
         "host": settings.host, "port": settings.port, "log_level": "warning", "server_header": False,
     }  # fmt: skip
     if workers == 1:
+        threading.Thread(target=_warm_up, args=(house,), daemon=True).start()
         uvicorn.run(create_app(settings, house=house), **shared)
         house.close()
         return
@@ -68,3 +70,10 @@ def start(settings: Settings, house: Installation, *, workers: int = 1, link: bo
     for name in ("db", "public_url", "secure_cookies", "most_body"):
         os.environ[f"KARAT_{name.upper()}"] = str(getattr(settings, name))
     uvicorn.run("karat.web.app:from_environment", factory=True, workers=workers, **shared)
+
+
+def _warm_up(house: Installation) -> None:
+    try:
+        house.studies.warm_up()
+    except KaratError as error:  # a resource that has moved, say: its curve can still be seen
+        say(f"karat: {error}")

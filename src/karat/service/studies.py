@@ -15,6 +15,7 @@ import numpy as np
 from sqlalchemy.exc import IntegrityError
 
 from karat.designs import catalogue
+from karat.designs.certify import Certify
 from karat.draws import UNSURE, Draw, Labels
 from karat.store import answers, desk, projects
 from karat.store.projects import NewItem
@@ -83,6 +84,22 @@ class Studies:
                 live.forget()
                 raise
             return sum(len(sheet.items) for sheet in sheets)
+
+    def warm_up(self) -> None:
+        """Open every running project's resource and load what is compiled, so that the first person need not wait."""
+        walk = Certify(pilot=20, from_rank=50).begin(500, seed=0)
+        for _ in range(3):
+            ranks = walk.ask(20)
+            walk.tell(Labels.from_pairs(ranks, ranks % 2))
+        walk.curve()
+        with self._database.read() as connection:
+            found = [project for project, _ in projects.list_projects(connection) if project.state == "open"]
+        for project in found:
+            live = self._of(project)
+            with live.lock:
+                live.refresh(self._database)
+                if not live.require().done:
+                    live.engine()
 
     def curve(self, project: Project) -> Curve:
         """Return the curve that the answers so far give."""

@@ -28,7 +28,7 @@ def test_accuracy(house, start, accuracy, claimed, fits):
     assert len(lines) == house.studies.design(project).draw.n_ranks
     assert {line["user"] for line in lines} == {"simulated-1", "simulated-2"}
     # a seeded binomial, tested at 1 in 1000
-    assert (stats.binomtest(right, len(lines), claimed).pvalue > 0.001) is fits
+    assert bool(stats.binomtest(right, len(lines), claimed).pvalue > 0.001) is fits
 
 
 def test_it_stops_when_told(house, start):
