@@ -9,10 +9,11 @@ import pandas as pd
 import pytest
 
 import karat
-from karat.draws import Draw
+from karat.draws import Draw, Labels
 from karat.formats.answers import read_answers
 from karat.service.assignment import Answer
 from karat.service.campaign import Campaign
+from karat.service.forecast import forecast_labels
 from karat.service.installation import Installation
 from karat.service.studies import labels_for_design
 from karat.store import projects
@@ -171,13 +172,35 @@ def test_the_curve_needs_no_resource_but_more_items_do(house, ranking, crowd, da
     fresh.close()
 
 
-def test_the_forecast_is_near_what_is_bought(house, ranking, crowd):
+def ratios_of_forecasts(truth, *, forget_what_is_bought=False):
+    """Return forecast over what was really bought after the first 60 labels, for eight seeds."""
+    method = karat.Certify(absolute=0.1, relative=0.2, from_rank=500, pilot=20, pending=10)
+    ratios = []
+    for seed in range(8):
+        design, forecast, at = method.begin(N, seed=seed), None, 0
+        while len(ranks := design.ask(10)):
+            design.tell(Labels.from_pairs(ranks, truth[ranks - 1]))
+            if len(design.labels) >= 60 and forecast is None:
+                forecast, at = forecast_labels(design), len(design.labels)
+        extra = at if forget_what_is_bought else 0
+        ratios.append((forecast + extra) / (len(design.labels) - at))
+    return np.array(ratios)
+
+
+def test_the_forecast_is_near_what_is_bought(ranking):
+    """What is bought scatters itself by a fifth between seeds; the forecast may be off by a half, rarely by more."""
+    ratios = ratios_of_forecasts(ranking[1])
+    assert 0.7 < np.median(ratios) < 1.4
+    assert np.sum((ratios > 0.5) & (ratios < 1.6)) >= 7
+    wrong = ratios_of_forecasts(ranking[1], forget_what_is_bought=True)
+    assert not 0.7 < np.median(wrong) < 1.4
+
+
+def test_the_forecast_begins_late_and_ends_at_nothing(house, ranking, crowd):
     project, campaign = begin(house, ranking)
     (user,) = crowd(project, 1)
     assert house.progress.still_needed(project) is None
-    n_first = work(house, project, campaign, user, ranking[1], most=60)
-    forecast = house.progress.still_needed(project)
-    really = work(house, project, campaign, user, ranking[1])
-    assert n_first == 60
-    assert abs(forecast - really) < 0.35 * really + 20
+    work(house, project, campaign, user, ranking[1], most=60)
+    assert house.progress.still_needed(project) > 0
+    work(house, project, campaign, user, ranking[1])
     assert house.progress.still_needed(project) == 0
