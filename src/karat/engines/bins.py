@@ -100,6 +100,15 @@ class Bins(NamedTuple):
         belongs: NDArray[np.bool_] = (tied[place] == scores) & np.isin(place * 2**HASH_BITS + ties, allowed)
         return belongs
 
+    def with_ends(self, coarse: NDArray[np.intp], found: Histogram, *, name: str) -> Bins:
+        """Return the bins with the lowest and highest scores of some coarse ones filled in."""
+        order, back = np.argsort(found.values), np.argsort(self.values[coarse])
+        if not np.array_equal(found.values[order], self.values[coarse][back]):
+            raise changed_meanwhile(name)
+        lowest, highest = self.lowest.copy(), self.highest.copy()
+        lowest[coarse[back]], highest[coarse[back]] = found.lowest[order], found.highest[order]
+        return self._replace(lowest=lowest, highest=highest)
+
     def replaced(
         self, split: NDArray[np.intp], found: Histogram, branch: Branch, *, higher_is_better: bool, name: str
     ) -> Bins:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from karat.math.path import Floats
 
 COARSE_BITS = 16
-MOST_SUB_BINS = 2**20
-"""How many bins a finer look may give in all."""
+MOST_SUB_BINS = 2**16
+"""How many bins a finer look gives in all, about: counting more would cost more than the rows that it spares."""
 
 _DOUBLE_BITS = 53
 
@@ -34,6 +34,8 @@ class Key(Protocol):
     """Whether its values are whole numbers."""
     of_ties: ClassVar[bool]
     """Whether it looks at the id, not at the score."""
+    bits: int
+    """About how many bits its values have."""
 
     def of(self, score: Any, number: Any, *, whole: Callable[[Any], Any]) -> Any:
         """Return the key; ``whole`` turns a number into the integer below it."""
@@ -108,6 +110,7 @@ class ScoreKey:
 
     whole: ClassVar[bool] = False
     of_ties: ClassVar[bool] = False
+    bits: int = 64
 
     def of(self, score: Any, number: Any, *, whole: Callable[[Any], Any]) -> Any:  # noqa: ARG002
         return score * 1.0

@@ -201,6 +201,10 @@ class ScannedEngine:
             heavy = wanted[full & ~np.isin(bins.starts[wanted], list(done))]
             if not heavy.size:
                 return
+            unseen = heavy[np.isnan(bins.lowest[heavy])]
+            if bins.counts[unseen].sum() > self.n_items / 4:  # much in few bins: perhaps equal scores
+                self._look_for_ties(unseen)
+                continue
             tied = bins.lowest[heavy] == bins.highest[heavy]
             number, is_tied = int(bins.branch[heavy[0]]), bool(tied[0])
             same = heavy[(bins.branch[heavy] == number) & (tied == is_tied)]
@@ -212,6 +216,12 @@ class ScannedEngine:
             branch = Branch(key=key, parent=parent, split=bins.values[same])
             found = self.scanner.histogram(parent.where(bins.values[same]), branch.path())
             self._bins = bins.replaced(same, found, branch, higher_is_better=self._higher, name=self.scanner.name)
+
+    def _look_for_ties(self, unseen: NDArray[np.intp]) -> None:
+        """Find the lowest and the highest score of coarse bins."""
+        branch = self._bins.branches[0]
+        found = self.scanner.histogram(branch.where(self._bins.values[unseen]), branch.path())
+        self._bins = self._bins.with_ends(unseen, found, name=self.scanner.name)
 
     def _look_ahead(self, wanted: NDArray[np.intp], n_rows: int) -> NDArray[np.intp]:
         """Add the bins that follow the last wanted one, up to a number of rows."""

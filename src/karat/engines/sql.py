@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from karat.engines.bins import Histogram
-from karat.engines.keys import Key, LinearKey
+from karat.engines.keys import COARSE_BITS, Key, LinearKey
 from karat.engines.scanned import Rows
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _floor(value: Any) -> Sql:
 
 def _sql_key(key: Key) -> str:
     value = key.of(Sql("score"), Sql("number"), whole=_floor)
-    return f"CAST({value} AS BIGINT)" if key.whole else str(value)
+    return f"CAST({value} AS {'USMALLINT' if key.bits <= COARSE_BITS else 'BIGINT'})" if key.whole else str(value)
 
 
 def _sql_where(where: Where) -> str:

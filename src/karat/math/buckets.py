@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from karat.math.path import Floats, Ranks
 from karat.math.ranking import Ranking, rank_items
 
+STEPS_A_POSITIVE = 8
 N_SUMS = 4
 _AP, _AP_RANDOM, _WRONG_PAIRS, _DCG = range(N_SUMS)
 
@@ -72,7 +73,7 @@ def fill(
     """
     for place in range(len(scores)):
         score = scores[place]
-        key = int(np.floor((score * unit - low) * scale)) - first
+        key = int((score * unit - low) * scale) - first  # not negative, so this is the integer below
         if key < 0 or key >= len(bucket_of):
             return False
         bucket = bucket_of[key]
@@ -89,6 +90,8 @@ def fill(
 
 def add_up(slab: Slab, *, items_before: int, positives_before: int, n_positives: int, higher_is_better: bool) -> Totals:
     """Work off the buckets of a slab."""
+    for begin, middle in zip(slab.starts[:-1].tolist(), slab.negatives.tolist(), strict=True):
+        slab.items[begin:middle].sort()  # numpy's sort is four times as fast as a compiled one of ours
     n_buckets = len(slab.starts) - 1
     sums = np.zeros((n_buckets, N_SUMS))
     scores, ranks = np.zeros((n_buckets, 3)), np.zeros((n_buckets, 3), dtype=np.int64)
@@ -115,6 +118,13 @@ def _add_up(  # noqa: PLR0915, C901, PLR0912
     hits: Ranks,
     best: Floats,
 ) -> None:
+    most = 0
+    for bucket in range(len(starts) - 1):
+        most = max(most, negatives[bucket] - starts[bucket])
+    distinct, count = np.empty(most), np.empty(most, dtype=np.int64)
+    # Negatives between two positives' scores (gap[i] below distinct[i]) and with the same score as one.
+    gap, same = np.empty(most + 1, dtype=np.int64), np.empty(most, dtype=np.int64)
+    table = np.empty(STEPS_A_POSITIVE * most + 2, dtype=np.int64)
     for bucket in range(len(starts) - 1):
         begin, middle, end = starts[bucket], negatives[bucket], starts[bucket + 1]
         n_here = middle - begin
@@ -122,34 +132,15 @@ def _add_up(  # noqa: PLR0915, C901, PLR0912
         rank += end - begin
         if n_here == 0:
             continue
-        positives = np.sort(items[begin:middle])
-        n_distinct = 1
-        for place in range(1, n_here):
-            if positives[place] != positives[place - 1]:
-                n_distinct += 1
-        distinct, count = np.empty(n_distinct), np.zeros(n_distinct, dtype=np.int64)
-        group = -1
+        positives = items[begin:middle]  # already sorted
+        n_distinct = 0
         for place in range(n_here):
             if place == 0 or positives[place] != positives[place - 1]:
-                group += 1
-                distinct[group] = positives[place]
-            count[group] += 1
-        # Negatives between two positives' scores (gap[i] below distinct[i]) and with the same score as one.
-        gap, same = np.zeros(n_distinct + 1, dtype=np.int64), np.zeros(n_distinct, dtype=np.int64)
-        for place in range(middle, end):
-            score = items[place]
-            start, length = 0, n_distinct
-            while length > 0:  # the first positive that is not below
-                half = length >> 1
-                if distinct[start + half] < score:
-                    start += half + 1
-                    length -= half + 1
-                else:
-                    length = half
-            if start < n_distinct and distinct[start] == score:
-                same[start] += 1
-            else:
-                gap[start] += 1
+                distinct[n_distinct], count[n_distinct], same[n_distinct], gap[n_distinct] = positives[place], 0, 0, 0
+                n_distinct += 1
+            count[n_distinct - 1] += 1
+        gap[n_distinct] = 0
+        _place_negatives(items[middle:end], distinct[:n_distinct], table, gap, same)
         lowest, highest = np.inf, -np.inf
         position = base
         for step in range(n_distinct):
@@ -184,6 +175,52 @@ def _add_up(  # noqa: PLR0915, C901, PLR0912
                 highest = precision
                 scores[bucket, 1], ranks[bucket, 1], hits[bucket, 1] = distinct[group], position, found
             scores[bucket, 2], ranks[bucket, 2], hits[bucket, 2] = distinct[group], position, found
+
+
+@njit(cache=True)
+def _place_negatives(
+    scores: Floats, distinct: Floats, table: NDArray[np.int64], gap: NDArray[np.int64], same: NDArray[np.int64]
+) -> None:
+    """Count for each score where it falls among the distinct ones of positives.
+
+    Equal steps between the lowest and the highest positive say between which few positives to bisect: in most steps
+    there is none, and then there is nothing to compare.
+    """
+    n_distinct = len(distinct)
+    low, high = distinct[0], distinct[-1]
+    n_steps = STEPS_A_POSITIVE * n_distinct
+    scale = (n_steps - 1) / (high - low) if high > low else 0.0
+    if scale == 0.0 or not np.isfinite(scale):  # too close together or too far apart: bisect all of them
+        scale, n_steps = 0.0, 1
+    step = 0
+    for place in range(n_distinct):  # table[i]: the first positive at step i or beyond
+        own = int((distinct[place] - low) * scale)
+        while step <= own:
+            table[step] = place
+            step += 1
+    while step <= n_steps:
+        table[step] = n_distinct
+        step += 1
+    for score in scores:
+        if score < low:
+            gap[0] += 1
+            continue
+        if score > high:
+            gap[n_distinct] += 1
+            continue
+        own = int((score - low) * scale)
+        start, length = table[own], table[own + 1] - table[own]
+        while length > 0:  # the first positive that is not below
+            half = length >> 1
+            if distinct[start + half] < score:
+                start += half + 1
+                length -= half + 1
+            else:
+                length = half
+        if distinct[start] == score:
+            same[start] += 1
+        else:
+            gap[start] += 1
 
 
 def rank_bucket(
