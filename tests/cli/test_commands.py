@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import karat
-from karat.cli.main import app
+from karat.cli.main import make_app
 
 N = 6000
 METHODS = {
@@ -376,7 +376,7 @@ def test_the_whole_demo_in_under_a_minute(tmp_path):
 
 # --- help, version, complaints
 
-COMMANDS = sorted(command.name for command in app.registered_commands)
+COMMANDS = sorted(command.name for command in make_app().registered_commands)
 
 
 def test_all_commands_are_there(karat_cli):

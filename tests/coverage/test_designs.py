@@ -206,3 +206,23 @@ def test_full_grid(shape, level):
     if least > 0.2:
         method = karat.Stratified(epsilon=0.2, window=30, precision=least, confidence_level=level)
         assert covers(n_covered(method, labels, n_runs), n_runs, level=level)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0])
+def test_stratified_covers_coarse_grids_where_the_papers_bounds_do_not(epsilon):
+    """At q < pmin the paper's p <= gamma q does not follow from Hoeffding; on an even list that shows on coarse grids."""
+    n_items, runs = 50_000, 150
+    ranked = np.tile([0, 1], n_items // 2).astype(np.int8)
+    truth = np.cumsum(ranked)
+    method = karat.Stratified(epsilon=epsilon, window=20, precision=0.5)
+    points = method.grid(n_items).points[1:]
+    gamma = method.grid(n_items).gamma
+    ours = papers = 0
+    for seed in range(runs):
+        curve, _ = method.replay(ranked, seed=seed)
+        estimate, low, high = curve.yields(points)
+        ours += bool(np.all((low <= truth[points - 1]) & (truth[points - 1] <= high)))
+        papers += bool(np.all((estimate / gamma <= truth[points - 1]) & (truth[points - 1] <= estimate * gamma)))
+    assert ours >= 0.95 * runs - 3 * np.sqrt(runs * 0.05 * 0.95)
+    if epsilon == 1.0:
+        assert papers < 0.95 * runs - 3 * np.sqrt(runs * 0.05 * 0.95)

@@ -9,7 +9,9 @@ import pytest
 
 LOCKS = ("constraints.txt", "pyproject.toml", "package-lock.json", "frontend/package-lock.json", "uv.lock", ".npmrc",
          "frontend/.npmrc", "pip.conf", "uv.toml")  # fmt: skip
-ADDRESS = re.compile(r"https?://[^\s\"']+")
+ADDRESS = re.compile(
+    r"https?://[^\s\"']*(?:pypi|npm|debian|mirror|proxy|artifact|registry|simple)[^\s\"']*|\"resolved\""
+)
 PLACES = re.compile(r"(?<![\w./-])/(?:" + "|".join(("wo" + "rk", "ro" + "ot")) + r")/")
 
 
@@ -43,3 +45,5 @@ def test_the_patterns_find_what_they_look_for():
     assert PLACES.search('"/' + 'root/.cache"')
     assert not PLACES.search("a/work/b, network/root/x and ./work/")
     assert ADDRESS.search("--index-url https://example.org/simple")
+    assert ADDRESS.search("https://registry.example.org/left-pad")
+    assert not ADDRESS.search("https://opencollective.com/parcel")

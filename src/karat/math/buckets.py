@@ -104,7 +104,7 @@ def add_up(slab: Slab, *, items_before: int, positives_before: int, n_positives:
 
 
 @njit(cache=True)
-def _add_up(  # noqa: PLR0915, C901, PLR0912
+def _add_up(  # noqa: C901
     items: Floats,
     starts: NDArray[np.int64],
     negatives: NDArray[np.int64],
