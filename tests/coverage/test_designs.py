@@ -210,7 +210,7 @@ def test_full_grid(shape, level):
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 def test_stratified_covers_coarse_grids_where_the_papers_bounds_do_not(epsilon):
-    """At q < pmin the paper's p <= gamma q does not follow from Hoeffding; on an even list that shows on coarse grids."""
+    """At q < pmin the paper's p <= gamma q does not follow from Hoeffding; an even list on a coarse grid shows it."""
     n_items, runs = 50_000, 150
     ranked = np.tile([0, 1], n_items // 2).astype(np.int8)
     truth = np.cumsum(ranked)
