@@ -1,5 +1,6 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
-# They need Python 3.11 or newer with pip; everything else is installed into this folder.
+# They need Python 3.11 or newer with pip; everything else is installed into this folder: Node, where the machine has
+# none that is new enough, and PostgreSQL for the tests come from PyPI.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -14,11 +15,12 @@ UV ?= .tools/uv/bin/uv
 export UV_PYTHON_DOWNLOADS := never
 export UV_LINK_MODE := copy
 export UV_SYSTEM_CERTS := 1
+export NODE_USE_SYSTEM_CA := 1
 export VIRTUAL_ENV := $(CURDIR)/.venv
 INSTALL = $(UV) pip install --quiet --constraint constraints.txt
 RUN := .venv/bin/python
 
-.PHONY: help demo test test-long lint bench reference docs constraints clean
+.PHONY: help demo test test-long browser lint bench reference docs constraints clean
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -28,11 +30,12 @@ help:
 	@rm -rf .tools/uv
 	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .tools/uv uv==$(UV_VERSION)
 
-# One stamp a set of dependencies.
+# One stamp a set of dependencies; the page is rebuilt with the package when its sources change.
+PAGE := $(shell find frontend -path frontend/node_modules -prune -o -type f -print)
 .venv/bin/python: | $(UV)
 	@$(UV) venv --quiet --python $(PYTHON) .venv
-.venv/.demo: pyproject.toml constraints.txt | .venv/bin/python
-	@$(INSTALL) --editable .
+.venv/.demo: pyproject.toml constraints.txt tools/build_page.py $(PAGE) | .venv/bin/python
+	@$(INSTALL) --reinstall-package karat --editable .
 	@touch $@
 .venv/.test: .venv/.demo
 	@$(INSTALL) --group test
@@ -44,11 +47,22 @@ help:
 demo: .venv/.demo ## set up and run the main job
 	@$(RUN) -m karat demo
 
-test: .venv/.test ## set up everything and run all tests
+test: .venv/.test browser ## set up everything and run all tests
 	@$(RUN) -m pytest -n 2 -m "not long" $(ARGS)
 
-test-long: .venv/.test ## the same with the full coverage grids
+test-long: .venv/.test browser ## the same with the full coverage grids
 	@$(RUN) -m pytest -n 2 $(ARGS)
+
+# Chromium: the machine's; else Debian's where we are root; else npm's; else the tests say loudly what was not tested.
+browser: .venv/.test
+	@if [ -n "$${KARAT_CHROMIUM:-}" ] || command -v chromium chromium-browser google-chrome >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Debian's chromium"; \
+	  if { apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } \
+	    >.tools/apt.log 2>&1; then exit 0; fi; \
+	fi; \
+	echo "no chromium from apt: taking npm's"; \
+	$(RUN) tools/get_chromium.py || echo "WARNING: no Chromium to be had: browser tests will not run" >&2
 
 lint: .venv/.dev ## format, lint and types
 	@$(RUN) -m ruff format --check . && $(RUN) -m ruff check . && $(RUN) -m mypy
@@ -67,4 +81,4 @@ constraints: | .venv/bin/python ## pin every dependency anew in constraints.txt
 	  --python-version 3.11 pyproject.toml --group dev -o constraints.txt
 
 clean: ## remove everything built
-	rm -rf .venv .tools dist build site
+	rm -rf .venv .tools dist build site frontend/node_modules src/karat/web/static

@@ -26,7 +26,6 @@ def main(sizes: tuple[int, ...] = (100_000, 1_000_000, 10_000_000)) -> None:
         ours, curve = _seconds(lambda y=labels, s=scores: karat.exact(y, s))
         more, values = _seconds(lambda c=curve: (c.average_precision(), c.roc_auc()))
         peer, expected = _seconds(lambda y=labels, s=scores: (average_precision_score(y, s), roc_auc_score(y, s)))
+        total = ours + more
         worst = max(abs(a - b) for a, b in zip(values, expected, strict=True))
-        print(
-            f"{n_items:>12,} {ours + more:>8.2f} {peer:>10.2f} {peer / (ours + more):>6.1f} {sort:>10.2f} {worst:>11.1e}"
-        )
+        print(f"{n_items:>12,} {total:>8.2f} {peer:>10.2f} {peer / total:>6.1f} {sort:>10.2f} {worst:>11.1e}")

@@ -21,7 +21,7 @@ def write_system(path: Path, *, number: int, n_predictions: int) -> None:
             f"""COPY (SELECT 'item' || k AS id, (hash(k, {number}) % 1000003) / 1000003.0 AS score
             FROM (SELECT DISTINCT floor({20 * n_predictions} * (hash(j, {number}) / 2.0 ** 64) ** 4)::BIGINT AS k
                   FROM range({3 * n_predictions}) t(j))
-            ORDER BY hash(k, {number}, 7) LIMIT {n_predictions}) TO '{path}' (FORMAT parquet)"""  # noqa: S608
+            ORDER BY hash(k, {number}, 7) LIMIT {n_predictions}) TO '{path}' (FORMAT parquet)"""
         )
 
 

@@ -33,7 +33,7 @@ def number(
     """Return value as a finite float inside the given open (above, below) and closed (least, most) ends."""
     try:
         checked = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         checked = math.nan
     if not (math.isfinite(checked) and above < checked < below and least <= checked <= most):
         raise refuse(name, _range_in_words(above, below, least, most), value)
@@ -80,7 +80,7 @@ def finite_scores(name: str, values: ArrayLike) -> NDArray[np.float64]:
     """Return values as an array of finite floats."""
     try:
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise refuse(name, "made of numbers", f"values of type {np.asarray(values).dtype}") from None
     if array.ndim != 1:
         raise refuse(name, "one-dimensional", f"{array.ndim} dimensions")

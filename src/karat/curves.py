@@ -97,11 +97,13 @@ class Curve:
 
     def at(self, rank: int) -> Interval:
         """Return the precision of the first ``rank`` items (Prec@k)."""
+        rank = self._rank(rank)
         estimate, low, high = (float(values[0]) for values in self.precision([rank]))
         return self._interval(f"precision at {rank:,}", estimate, low, high)
 
     def gain_at(self, rank: int) -> Interval:
         """Return the number of positives among the first ``rank`` items (yield, Gain@k)."""
+        rank = self._rank(rank)
         estimate, low, high = (float(values[0]) for values in self.yields([rank]))
         return self._interval(f"yield at {rank:,}", estimate, low, high)
 
@@ -169,9 +171,10 @@ class Curve:
             raise _check.refuse("precision", "given, or 'recall', but not both", (precision, recall))
         if precision is not None:
             target = _check.number("precision", precision, above=0, most=1)
-            usable = slice(self.exact_until + 1) if self.crossed else slice(None)
+            doubtful = self.crossed or self.contradicted
+            usable = slice(self.exact_until + 1) if doubtful else slice(None)
             return derive.largest_cutoff(self.ranks[usable], self.yield_low[usable], target=target) or None
-        if self.crossed:
+        if self.crossed or self.contradicted:
             return None
         target = _check.number("recall", recall or 0.0, above=0, most=1)
         bounds = self._positives(positives)
@@ -216,10 +219,15 @@ class Curve:
     # --- inside
 
     def _ranks(self, ranks: ArrayLike) -> Ranks:
-        at = np.asarray(ranks)
-        if at.dtype.kind not in "iu" or at.size == 0 or at.min() < 1 or at.max() > self.n_items:
+        at = np.atleast_1d(np.asarray(ranks))
+        if at.dtype.kind not in "iu" or at.ndim != 1 or at.size == 0 or at.min() < 1 or at.max() > self.n_items:
             raise _check.refuse("rank", f"a whole number from 1 to {self.n_items:,}", ranks)
         return at.astype(np.int64)
+
+    def _rank(self, rank: int) -> int:
+        if np.ndim(rank) != 0:
+            raise _check.refuse("rank", f"a whole number from 1 to {self.n_items:,}", rank)
+        return int(self._ranks([rank])[0])
 
     def _shares(self, name: str, values: ArrayLike) -> Floats:
         at = np.atleast_1d(np.asarray(values, dtype=np.float64))
@@ -230,7 +238,10 @@ class Curve:
     def _positives(self, positives: Positives) -> tuple[float, float] | None:
         if positives is None:
             return None
-        low, high = positives if isinstance(positives, tuple) else (positives, positives)
+        pair = positives if isinstance(positives, tuple) else (positives, positives)
+        if len(pair) != 2:
+            raise _check.refuse("positives", "a number or a pair (least, most)", positives)
+        low, high = pair
         least = _check.whole("positives", low, least=1)
         most = _check.whole("positives", high, least=least)
         if not self.crossed and most < self.yield_low[-1]:
@@ -265,8 +276,8 @@ class Curve:
     def _derived(
         self, name: str, rank: int, metric: Callable[[AtRank], Range], positives: tuple[float, float] | None = None
     ) -> Interval:
-        full_name = f"{name} at {rank:,}"
-        ranks = self._ranks([rank])
+        rank = self._rank(rank)
+        full_name, ranks = f"{name} at {rank:,}", np.array([rank])
         y, total = np.interp(ranks, self.ranks, self.yield_estimate), float(self.yield_estimate[-1])
         plugged = metric(derive.AtRank(ranks, y, y, total, total, self.n_items))
         estimate = float(plugged.low[0] + plugged.high[0]) / 2

@@ -1,7 +1,8 @@
 """Draw and Labels: the two documents from which every estimate can be computed again, years later.
 
 A draw is append-only: a header (method, seed, size, resource), then batches of ranks, each sealed with a hash over its
-content and the seal before it. A batch is sealed before its labels are seen, so a changed or reordered draw is noticed.
+content and the seal before it, so that a draw that was changed or reordered by accident is noticed. To prove to others
+that nothing was chosen afterwards, publish the seal before labelling.
 """
 
 from __future__ import annotations
@@ -127,7 +128,9 @@ class Draw:
                         f"Batch {number} of the draw does not match its seal: it, or something before it, was changed "
                         "after it was laid out."
                     )
-        except (KeyError, TypeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+            if isinstance(error, InvalidData):
+                raise
             raise InvalidData(f"The draw is damaged: {error!r}.") from error
         return draw
 
@@ -167,8 +170,7 @@ class Labels:
     @classmethod
     def from_pairs(cls, ranks: ArrayLike, values: ArrayLike) -> Labels:
         """Build from ranks and answers; of two answers for one rank the later counts."""
-        rank_array = np.asarray(ranks, dtype=np.int64).ravel()
-        value_array = np.asarray(values).ravel()
+        rank_array, value_array = _whole_numbers("ranks", ranks), _whole_numbers("values", values)
         _check.same_length("ranks", len(rank_array), "values", len(value_array))
         bad = np.flatnonzero(~np.isin(value_array, (0, 1, UNSURE)))
         if bad.size:
@@ -203,6 +205,17 @@ class Labels:
         """Return the labels as they count below and above: unsure and missing ones as 0 below, as 1 above."""
         values = self.at(ranks)
         return (values == 1).astype(np.int8), (values != 0).astype(np.int8)
+
+
+def _whole_numbers(name: str, values: ArrayLike) -> NDArray[np.int64]:
+    array = np.asarray(values).ravel()
+    if array.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if array.dtype.kind == "f" and np.all((array == np.floor(array)) & (np.abs(array) < 2**53)):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "biu" or (array.dtype.kind == "u" and array.max() > np.iinfo(np.int64).max):
+        raise _check.refuse(name, "whole numbers", f"values of type {array.dtype}")
+    return array.astype(np.int64)
 
 
 def _content(ranks: Ranks, columns: Mapping[str, NDArray[Any]], ids: Sequence[Id] | None) -> dict[str, Any]:

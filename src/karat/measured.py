@@ -12,7 +12,7 @@ from karat.engines.bins import changed_meanwhile
 from karat.engines.frames import FrameLabels
 from karat.engines.keys import LinearKey
 from karat.engines.sql import SqlLabels
-from karat.exact import curve_points, cut_metrics
+from karat.exact_curve import curve_points, cut_metrics
 from karat.formats.scans import ScannedFiles
 from karat.math import buckets, ranking
 from karat.math.ranking import Ranking

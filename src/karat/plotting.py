@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat import _check
+from karat.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,8 +113,14 @@ def draw_label_counts(
 
 
 def save(axes: Axes, path: Any) -> None:
+    """Write the picture; the ending of the name says in which format."""
     figure: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
-    figure.savefig(path)
+    try:
+        figure.savefig(path)
+    except ValueError as error:
+        raise InvalidInput(f"{path} cannot be written: {error}.") from error
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from error
 
 
 def _draw_truth(axes: Axes, truth: NDArray[Any], kind: str) -> None:

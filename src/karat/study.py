@@ -15,7 +15,6 @@ import numpy as np
 
 from karat import _check
 from karat.designs import catalogue
-from karat.designs.certify import Certify
 from karat.draws import Draw, Labels
 from karat.engines.base import require_same_resource
 from karat.errors import InvalidData, InvalidInput
@@ -29,6 +28,26 @@ if TYPE_CHECKING:
     from karat.designs.base import Method
     from karat.engines.base import Engine, Items
     from karat.math.path import Ranks
+
+
+def reopen_resource(draw: Draw, *, source: Any = None, **opening: Any) -> Engine:
+    """Rank the resource of a draw again, found where the draw says or in ``source``; it must not have changed.
+
+    ``opening`` holds further options of `karat.open`: engine, memory_limit, spill_directory, watch.
+    """
+    where = draw.resource
+    if where is None:
+        raise InvalidInput("The draw names no resource: take it up with 'karat.curve_from' or give it a resource.")
+    engine = open_resource(
+        where["source"] if source is None else source,
+        score=where["score"],
+        id=where["id"],
+        seed=draw.seed,
+        higher_is_better=where["higher_is_better"],
+        **{"engine": where.get("engine", "auto"), **opening},
+    )
+    require_same_resource(engine, draw)
+    return engine
 
 
 class Study:
@@ -56,7 +75,7 @@ class Study:
     ) -> None:
         self.engine = engine
         if draw is None:
-            self.design = (method or Certify()).begin(
+            self.design = (method or catalogue.make_method("certify")).begin(
                 engine.n_items,
                 seed=engine.seed,
                 resource={**engine.describe(), "proxy": proxy},
@@ -64,6 +83,8 @@ class Study:
                 proxy=None if proxy is None else engine.classes(proxy),
             )
         else:
+            if draw.n_items != engine.n_items:
+                raise _check.refuse("draw", f"one of {engine.n_items:,} items, as the resource has", draw.n_items)
             require_same_resource(engine, draw)
             column = (draw.resource or {}).get("proxy")
             classes = None if column is None else engine.classes(column)
@@ -75,17 +96,7 @@ class Study:
 
         ``opening`` holds further options of `karat.open`: engine, memory_limit, spill_directory, watch.
         """
-        where = draw.resource
-        if where is None:
-            raise InvalidInput("The draw names no resource: take it up with 'karat.curve_from' or give it a resource.")
-        engine = open_resource(
-            where["source"] if source is None else source,
-            score=where["score"],
-            id=where["id"],
-            seed=draw.seed,
-            higher_is_better=where["higher_is_better"],
-            **{"engine": where.get("engine", "auto"), **opening},
-        )
+        engine = reopen_resource(draw, source=source, **opening)
         return cls(engine, draw=draw, labels=labels)
 
     @property
@@ -115,7 +126,9 @@ class Study:
             return
         if not isinstance(answers, Mapping):
             raise _check.refuse("answers", "a mapping from id to answer, or Labels", type(answers).__name__)
-        ids = self.draw.ids or []
+        ids = self.draw.ids
+        if ids is None:
+            raise InvalidInput("The draw has no ids: tell it Labels by rank.")
         rank_of = dict(zip(map(str, ids), self.draw.ranks.tolist(), strict=True))
         pairs = []
         for id_, word in answers.items():
@@ -177,12 +190,12 @@ def write_items(path: str | Path, items: Items, *, seed: int = 0, show_scores: b
         writer.writerow(["id", *shown, *kept, "label"])
         for place in np.random.default_rng(seed).permutation(len(items.ids)):
             scores = [int(items.ranks[place]), float(items.scores[place])] if show_scores else []
-            payload = [_harmless(items.payload[place][name]) for name in kept]
+            payload = [harmless(items.payload[place][name]) for name in kept]
             writer.writerow([items.ids[place], *scores, *payload, ""])
     return dropped
 
 
-def _harmless(value: Any) -> Any:
+def harmless(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
@@ -200,7 +213,10 @@ def write_whole(path: str | Path, *, newline: str | None = None) -> Iterator[IO[
         mask = os.umask(0)
         os.umask(mask)
         Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(target)
+        try:
+            Path(name).replace(target)
+        except OSError as error:
+            raise InvalidInput(f"{target} cannot be written: {error.strerror}.") from error
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

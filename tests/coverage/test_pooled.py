@@ -351,6 +351,7 @@ def test_real_pooling_bias():
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", range(5))
 def test_the_full_grid_of_generated_systems(seed):
     rng = np.random.default_rng(100 + seed)
@@ -370,6 +371,7 @@ def test_the_full_grid_of_generated_systems(seed):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(("name", "most"), [("abtbuy_8systems", 0.25), ("openie_carb", 0.9)])
 def test_the_full_grid_of_real_systems(name, most):
     law, labels, scores = real(name)

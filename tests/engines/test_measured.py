@@ -11,7 +11,7 @@ from resources import make_scores
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 import karat
-from karat.exact import exact
+from karat.exact_curve import exact
 from karat.math import buckets
 from karat.math.path import thin
 from karat.measured import measure

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import karat
 from karat import KaratError
-from karat.exact import exact
+from karat.exact_curve import exact
 
 awkward = st.one_of(
     st.integers(-3, 400),

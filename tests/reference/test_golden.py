@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import karat
-from karat.exact import exact
+from karat.exact_curve import exact
 
 GOLDEN = json.loads((Path(__file__).parent / "golden.json").read_text(encoding="utf-8"))
 

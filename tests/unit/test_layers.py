@@ -17,11 +17,13 @@ LAYERS = (
     ("_check",),
     ("math", "plotting", "results"),
     ("draws", "showing"),
-    ("curves", "exact", "bands", "forecast"),
+    ("curves", "exact_curve", "bands", "forecast"),
     ("designs", "pool", "engines", "formats", "judges", "store"),
-    ("study",),
-    ("simulate", "report", "service", "demo"),
-    ("cli", "web"),
+    ("resources",),
+    ("study", "measured"),
+    ("simulation", "report", "service", "demo"),
+    ("web",),
+    ("cli",),
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 TOP = {"__init__", "__main__"}  # the public names and the entry point: they may import anything
@@ -30,7 +32,7 @@ TOP = {"__init__", "__main__"}  # the public names and the entry point: they may
 TYPES_ONLY = {("showing", "curves")}
 
 # Imports inside `.plot` methods: pictures are made only when asked for.
-DEFERRED_PLOTTING = {"curves", "exact", "showing", "bands"}
+DEFERRED_PLOTTING = {"curves", "exact_curve", "showing", "bands"}
 
 
 def modules() -> list[Path]:

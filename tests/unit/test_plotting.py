@@ -9,7 +9,7 @@ import pytest
 import karat
 from karat import plotting
 from karat.errors import InvalidInput
-from karat.exact import exact
+from karat.exact_curve import exact
 
 
 def legend(axes):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.bands.result import Interval
+from karat.bands.sample import FEW
 from karat.math.bands.areas import (
     auc_interval,
     average_precision,
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from karat.math.bands.methods import Problem
     from karat.math.bands.replicates import Replicates
     from karat.math.bands.smoothing import SmoothTails
+
+
+_FINE = 2000
 
 
 def make_interval(
@@ -51,11 +55,7 @@ def _law_precision(problem: Problem, tail: NDArray[np.float64]) -> NDArray[np.fl
 def bootstrap_scalars(sample: Sample, problem: Problem, *, law: SmoothTails, drawn: Replicates) -> dict[str, Interval]:
     """Average precision, ROC AUC and best F1 from replicates drawn from ``law``."""
     level = problem.confidence_level
-    areas = _auc_replicates(sample, problem, drawn) if needs_replicates(sample.n_smaller) else None
-    area = auc_interval(sample.labels, sample.scores[0], replicates=areas, confidence_level=level)
-    auc = make_interval(
-        area, level, guarantee="bootstrap" if areas is not None else "asymptotic", method="logit-normal"
-    )
+    auc = _exact_auc(sample, problem) if sample.n_smaller < FEW else _bootstrap_auc(sample, problem, drawn)
     if not problem.anchor_is_positive:
         return {"roc_auc": auc}
     precision = average_precision(problem.ordered)
@@ -64,13 +64,27 @@ def bootstrap_scalars(sample: Sample, problem: Problem, *, law: SmoothTails, dra
     at_replicates = np.mean(drawn.ranks / (drawn.ranks + drawn.counts), axis=1)
     best_of_replicates = np.max(2 * drawn.ranks / (drawn.ranks + drawn.counts + drawn.n_anchor[:, None]), axis=1)
     best_of_law = best_f1(problem.levels, _law_precision(problem, law(problem.levels)))
-    ends = average_precision_interval(precision, at_replicates, confidence_level=level)
+    ends = average_precision_interval(precision, at_replicates, n_items=sample.n_items, confidence_level=level)
     f1_ends = best_f1_interval(best, best_of_replicates, best_of_law=best_of_law, confidence_level=level)
     return {
         "average_precision": make_interval((precision, *ends), level, method="percentiles and logit-normal"),
         "roc_auc": auc,
         "best_f1": make_interval((best, *f1_ends), level, method="percentiles"),
     }
+
+
+def _bootstrap_auc(sample: Sample, problem: Problem, drawn: Replicates) -> Interval:
+    areas = _auc_replicates(sample, problem, drawn) if needs_replicates(sample.n_smaller) else None
+    found = auc_interval(sample.labels, sample.scores[0], replicates=areas, confidence_level=problem.confidence_level)
+    guarantee = "asymptotic" if areas is None else "bootstrap"
+    return make_interval(found, problem.confidence_level, guarantee=guarantee, method="logit-normal")
+
+
+def _exact_auc(sample: Sample, problem: Problem) -> Interval:
+    low, high = exact_roc_band(problem.ordered, midpoint_levels(_FINE), confidence_level=problem.confidence_level)
+    area = float(delong(sample.labels, sample.scores[0])[0][0])
+    found = area, float(low.mean()), float(high.mean())
+    return make_interval(found, problem.confidence_level, guarantee="finite-sample", method="exact")
 
 
 def _auc_replicates(sample: Sample, problem: Problem, drawn: Replicates) -> NDArray[np.float64]:
@@ -85,16 +99,10 @@ def _auc_replicates(sample: Sample, problem: Problem, drawn: Replicates) -> NDAr
 
 def exact_scalars(sample: Sample, problem: Problem) -> dict[str, Interval]:
     """Integrals and maxima of the exact band's ends over all levels: valid whenever the band is."""
-    levels, level = midpoint_levels(2000), problem.confidence_level
-    low, high = exact_roc_band(problem.ordered, levels, confidence_level=level)
-    area = float(delong(sample.labels, sample.scores[0])[0][0])
-    scalars = {
-        "roc_auc": make_interval(
-            (area, float(low.mean()), float(high.mean())), level, guarantee="finite-sample", method="exact"
-        )
-    }
+    auc = _exact_auc(sample, problem)
     if not problem.anchor_is_positive:
-        return scalars
+        return {"roc_auc": auc}
+    levels, level = midpoint_levels(_FINE), problem.confidence_level
     low, high = exact_pr_band(problem.ordered, levels, confidence_level=level)
     precision = average_precision(problem.ordered)
     hits = np.cumsum(problem.ordered)
@@ -103,8 +111,9 @@ def exact_scalars(sample: Sample, problem: Problem) -> dict[str, Interval]:
     f1_ends = best_f1(levels, low), best_f1(levels, high)
     return {
         "average_precision": make_interval((precision, *ends), level, guarantee="finite-sample", method="exact"),
+        "roc_auc": auc,
         "best_f1": make_interval((best, *f1_ends), level, guarantee="finite-sample", method="exact"),
-    } | scalars
+    }
 
 
 def f1_at(sample: Sample, request: Request, threshold: float) -> Interval:

@@ -70,15 +70,19 @@ def weighted_band(
     notes += _weight_notes(sample, curve)
     area = float(found.roc_auc)
     ends = logit_interval(min(max(area, 1e-6), 1 - 1e-6), logit_deviation(drawn.roc_auc), confidence_level=level)
-    scalars = {"roc_auc": make_interval((area, min(ends[0], area), max(ends[1], area)), level, method="logit-normal")}
-    if curve == "pr":
+    auc = make_interval((area, min(ends[0], area), max(ends[1], area)), level, method="logit-normal")
+    scalars = {"roc_auc": auc}
+    if is_pr:
         precision, best = float(found.average_precision), float(found.best_f1)
-        ends = average_precision_interval(precision, drawn.average_precision, confidence_level=level)
+        ends = average_precision_interval(
+            precision, drawn.average_precision, n_items=sample.n_items, confidence_level=level
+        )
         f1_ends = best_f1_interval(best, drawn.best_f1, best_of_law=best, confidence_level=level)
         scalars = {
             "average_precision": make_interval((precision, *ends), level, method="percentiles and logit-normal"),
+            "roc_auc": auc,
             "best_f1": make_interval((best, *f1_ends), level, method="percentiles"),
-        } | scalars
+        }
     return Band(
         curve=curve,
         levels=request.covered,

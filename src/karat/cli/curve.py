@@ -51,6 +51,8 @@ def run(
     answers = read_answers(labels, document)
     design = catalogue.resume(document, answers)
     curve = design.curve()
+    if forecast and (document.resource or {}).get("proxy"):  # going on needs the proxy, and so the resource
+        design = study.Study.resume(document, answers).design
     ahead = design.forecast() if forecast and isinstance(design, CertifyDesign) and not design.done else []
     known_positives = _read_positives(positives)
     ranks = at or marks(curve.n_items)

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
-from karat import plotting, study
+from karat import _check, plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, watch
 from karat.demo.facts import N_FACTS, Facts, make_facts
@@ -17,9 +17,18 @@ from karat.designs.certify import Certify
 from karat.designs.paula import Paula
 from karat.designs.uniform import Uniform
 from karat.draws import Labels
+from karat.errors import InvalidInput
 from karat.report.page import marks, render_report
 
 _AT_A_TIME = 20
+_GUIDELINES = """A fact is **right** if it holds exactly.
+
+- Sums, products and divisors: do the arithmetic.
+- *stands in the dictionary before* means alphabetical order.
+- Months have the days of a year that is no leap year.
+
+If you cannot tell, say *unsure*: it is an answer too.
+"""
 
 
 def run(
@@ -28,6 +37,11 @@ def run(
     ),
     items: Annotated[int, typer.Option(help="How many facts to generate.")] = N_FACTS,
     seed: Annotated[int, typer.Option(help="Makes every random choice repeatable.")] = 7,
+    serve: Annotated[bool, typer.Option("--serve", help="Open it in the labelling service instead.")] = False,
+    crowd: Annotated[
+        float | None, typer.Option("--crowd", help="With --serve: simulated people label too, right with this chance.")
+    ] = None,
+    port: Annotated[int, typer.Option(help="With --serve: where to listen.")] = 8000,
     as_json: AsJson = False,
 ) -> None:
     """Generate a knowledge base, buy a few labels, bound its precision curve, and compare with the truth.
@@ -36,12 +50,21 @@ def run(
 
         karat demo
 
+        karat demo --serve --crowd 0.97
+
         karat demo --items 50000 --folder /tmp/demo --json
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    items, seed = _check.whole("items", items, least=1), _check.whole("seed", seed)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"{folder} cannot be made: {error.strerror}.") from error
     facts = make_facts(items, seed=seed)
     resource = folder / "facts.csv"
     _write_facts(resource, facts)
+    if serve:
+        _serve(folder, facts, seed=seed, accuracy=crowd, port=port)
+        return
     engine = study.open_resource(resource, score="score", id="id", seed=seed)
     truth_of = dict(zip(facts.id, facts.label.tolist(), strict=True))
     truth = np.array([truth_of[str(id_)] for id_ in engine.ids_at(np.arange(1, items + 1))], dtype=np.int8)
@@ -89,6 +112,30 @@ def run(
         for assumption in curve.contradicted:
             print_text(f"{curve.method}: {assumption.statement}: contradicted. {assumption.finding}")
     print_text(f"\nRead {report}, look at {picture}; the resource is {resource}.")
+
+
+def _serve(folder: Path, facts: Facts, *, seed: int, accuracy: float | None, port: int) -> None:
+    """Open the facts in the labelling service, where the last demo stopped if there was one."""
+    from karat.cli.serve import start  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.service.campaign import Campaign  # noqa: PLC0415
+    from karat.service.crowd import Crowd  # noqa: PLC0415
+    from karat.service.installation import Installation  # noqa: PLC0415
+    from karat.service.problems import NotFound  # noqa: PLC0415
+    from karat.web.settings import Settings  # noqa: PLC0415
+
+    settings = Settings.read(db=str(folder / f"demo-{len(facts.id)}-{seed}.db"), port=port)
+    house = Installation(settings.db)
+    try:
+        project = house.project("demo-facts")
+    except NotFound:
+        engine = study.open_resource(folder / "facts.csv", score="score", id="id", seed=seed)
+        campaign = Campaign(question="Is this fact true?", template="triple", guidelines=_GUIDELINES, price=0.05,
+                            currency="EUR")  # fmt: skip
+        project = house.create_project("Demo facts", engine, campaign, by=house.owner())
+    if accuracy is not None:
+        truth = dict(zip(facts.id, facts.label.tolist(), strict=True))
+        Crowd(house, project, truth=truth, accuracy=accuracy, seed=seed).start()
+    start(settings, house)
 
 
 def _write_facts(path: Path, facts: Facts) -> None:

@@ -40,7 +40,7 @@ def run(
         checks.append((_check.number("precision", precision, above=0, most=1), curve.at(at)))
     if recall is not None:
         checks.append((_check.number("recall", recall, above=0, most=1), curve.recall_at(at)))
-    certain = not curve.contradicted or (recall is None and at <= curve.exact_until)
+    certain = not (curve.crossed or curve.contradicted) or (recall is None and at <= curve.exact_until)
     passed = certain and all(interval.low >= target for target, interval in checks)
     if as_json:
         found = [{"target": target, **interval.to_dict()} for target, interval in checks]
@@ -50,5 +50,6 @@ def run(
         for target, interval in checks:
             print_text(f"{'certain' if passed else 'NOT certain'}: {interval}, wanted at least {target:g}")
         if not certain:
-            print_text(f"The labels contradict what {curve.method} assumes: {curve.contradicted[0].finding}")
+            finding = curve.contradicted[0].finding if curve.contradicted else "its bounds cross."
+            print_text(f"The labels contradict what {curve.method} says of them: {finding}")
     return 0 if passed else 2

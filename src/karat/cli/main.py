@@ -5,28 +5,52 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import typer
 
 import karat
-from karat.cli import bands, curve, demo, draw, gate, metrics, next, plan, pool, simulate  # noqa: A004
 from karat.cli.output import complain
 from karat.errors import KaratError
 
-_INTERRUPTED = 130
-"""What typer makes of Ctrl-C in a command."""
-
-app = typer.Typer(
-    name="karat",
-    help="How good are my predictions? Curves with bounds that hold, from few labels.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode="markdown",
-    pretty_exceptions_enable=False,
+COMMANDS = (
+    "plan",
+    "draw",
+    "next",
+    "curve",
+    "gate",
+    "metrics",
+    "bands",
+    "simulate",
+    "demo",
+    "init",
+    "serve",
+    "export",
+    "backup",
 )
-for command in (plan, draw, next, curve, gate, metrics, bands, simulate, demo):
-    app.command(command.__name__.rsplit(".", 1)[-1])(command.run)
-app.add_typer(pool.group)
+GROUPS = ("pool",)
+_INTERRUPTED = 130  # what typer makes of Ctrl-C
+
+
+def make_app(only: str | None = None) -> typer.Typer:
+    """Return the application with all commands, or with the one that is wanted: the others take time to import."""
+    app = typer.Typer(
+        name="karat",
+        help="How good are my predictions? Curves with bounds that hold, from few labels.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="markdown",
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_options)
+    known = only in COMMANDS or only in GROUPS
+    for name in COMMANDS:
+        if name == only or not known:
+            app.command(name)(import_module(f"karat.cli.{name}").run)
+    for name in GROUPS:
+        if name == only or not known:
+            app.add_typer(import_module(f"karat.cli.{name}").group)
+    return app
 
 
 def _version(value: bool) -> None:
@@ -35,15 +59,16 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(version: bool = typer.Option(False, "--version", callback=_version, help="Print the version.")) -> None:
     del version
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        result = app(args=None if argv is None else list(argv), prog_name="karat", standalone_mode=False)
+        app = make_app(arguments[0] if arguments else None)
+        result = app(args=arguments, prog_name="karat", standalone_mode=False)
     except KaratError as error:
         return complain(str(error))
     except (KeyboardInterrupt, typer.Abort):

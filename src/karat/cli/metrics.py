@@ -12,7 +12,7 @@ from karat import plotting
 from karat.cli.options import AsJson, LowerIsBetter, MemoryLimit, Score, SpillDirectory
 from karat.cli.output import print_json, print_table, print_text, say, watch_scans
 from karat.errors import InvalidData
-from karat.exact import ExactCurve, exact
+from karat.exact_curve import ExactCurve, exact
 from karat.formats.tables import FileTable
 from karat.measured import MeasuredCurve, measure
 from karat.results import show
@@ -28,8 +28,9 @@ def read_labelled(source: list[str], *, score: str, label: str, lower_is_better:
     values = table.numbers(label)
     bad = np.flatnonzero((values != 0) & (values != 1))
     if bad.size:
+        path, row = table.locate(int(bad[0]))
         raise InvalidData(
-            f"{table.name}, row {bad[0] + 1}, column '{label}': expected 0 or 1; got {values[bad[0]]:g} "
+            f"{path}, row {row}, column '{label}': expected 0 or 1; got {values[bad[0]]:g} "
             f"({len(bad):,} such rows in all)."
         )
     scores = table.numbers(score)

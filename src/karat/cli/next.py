@@ -10,6 +10,7 @@ import typer
 from karat import study
 from karat.cli.options import AsJson, MemoryLimit, SpillDirectory
 from karat.cli.output import print_json, print_text, watch_scans
+from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
 
 
@@ -36,6 +37,8 @@ def run(
 
         karat next draw.json first.csv second.csv -n 500 --items-out third.csv
     """
+    if items_out is not None and items_out.exists():
+        raise InvalidInput(f"{items_out} exists: labels in it would be lost. Give '--items-out' another name.")
     document = study.load_draw(draw)
     answers = read_answers(labels, document)
     with watch_scans() as watch:

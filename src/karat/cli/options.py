@@ -51,6 +51,9 @@ SpillDirectory = Annotated[
     ),
 ]
 Seed = Annotated[int, typer.Option("--seed", help="Makes every random choice repeatable.")]
+Db = Annotated[
+    str | None, typer.Option("--db", help="The service's database: a path, or a URL of PostgreSQL. [default: karat.db]")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 

@@ -8,18 +8,17 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from karat import plotting
+from karat import _check, plotting
 from karat.cli.options import AsJson, Choice, EngineName, MemoryLimit, SpillDirectory, with_method
 from karat.cli.output import print_json, print_table, print_text, say, watch_scans
-from karat.designs.certify import Certify
-from karat.designs.paula import Paula
-from karat.designs.stratified import Stratified
-from karat.designs.uniform import Uniform
+from karat.designs.catalogue import make_method
 from karat.errors import InvalidInput
 from karat.formats.tables import FileTable
+from karat.math.geometric import make_grid
 from karat.resources import open_resource
 from karat.results import show
 
+_WIDTHS = ("half_width_relative", "half_width_absolute")
 _SHARES = (0.01, 0.1, 0.5, 0.9)
 _COMPARED = ("certify", "paula", "stratified", "uniform")
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
@@ -67,13 +66,14 @@ def run(
     if compare:
         _compare(items, choice.given, plot, as_json=as_json)
         return
-    method = choice.make()
-    if rates is not None and not isinstance(method, Certify):
+    method: Any = choice.make()
+    is_certify = choice.name == "certify"
+    if rates is not None and not is_certify:
         raise InvalidInput("'--rates' goes with '--method certify'.")
-    found = method.plan(items, rates=_read_rates(rates, items)) if isinstance(method, Certify) else method.plan(items)
+    found = method.plan(items, rates=_read_rates(rates, items)) if is_certify else method.plan(items)
     planned = {"method": choice.name, "items": items, **found}
     if cost_per_label is not None:
-        planned["cost"] = planned["labels"] * cost_per_label
+        planned["cost"] = planned["labels"] * _check.number("cost_per_label", cost_per_label, least=0)
     if spread:
         planned["scores"] = spread
     if as_json:
@@ -87,7 +87,7 @@ def _print_plan(planned: dict[str, Any]) -> None:
     if "scores" in planned:
         listed = ", ".join(f"{name} {value:.4g}" for name, value in planned["scores"].items())
         print_text(f"Scores: {listed}.")
-    if planned["method"] == Certify.name:
+    if planned["method"] == "certify":
         _explain_certify(planned)
         return
     rows = [(name, show(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value))
@@ -110,7 +110,8 @@ def _look_at(source: list[str], score: str | None, **opening: Any) -> tuple[int,
 def _explain_certify(planned: dict[str, Any]) -> None:
     print_text(f"To be {planned['target']}; simulated: {planned['labels_low']:,} to {planned['labels_high']:,} labels.")
     for row in planned["budgets"]:
-        width = f"±{row['half_width_relative']:.0%} or ±{row['half_width_absolute']:.3f}"
+        widths = [f"±{row['half_width_relative']:.0%}", f"±{row['half_width_absolute']:.3f}"]
+        width = " or ".join(text for text, key in zip(widths, _WIDTHS, strict=True) if row[key] > 0)
         print_text(f"  {row['labels']:>6,} labels: {'within target' if row['worst_over_target'] <= 1 else width}")
     ends = list(planned["assumed_rates"].items())
     print_text(
@@ -143,11 +144,12 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
     rows: list[dict[str, Any]] = []
     for epsilon in _EPSILONS:
         shared = {"epsilon": epsilon} | ({} if window is None else {"window": window})
-        paula = Paula(**shared).plan(items)
-        stratified = Stratified(precision=planned_precision, confidence_level=level, **shared).plan(items)
-        factor = Paula(**shared).grid(items).factor
-        uniform = Uniform(alpha=factor - 1, precision=planned_precision, confidence_level=level).plan(items)
-        certify = Certify(target="relative", relative=factor - 1, confidence_level=level)
+        sampling = {"precision": planned_precision, "confidence_level": level}
+        paula = make_method("paula", **shared).plan(items)
+        stratified = make_method("stratified", **shared, **sampling).plan(items)
+        factor = make_grid(items, **shared).factor
+        uniform = make_method("uniform", alpha=factor - 1, **sampling).plan(items)
+        certify: Any = make_method("certify", target="relative", relative=factor - 1, confidence_level=level)
         rates = {1: planned_precision, items: planned_precision}
         rows.append({"epsilon": epsilon, "factor": factor,
                      "certify": certify.plan(items, rates=rates, budgets=())["labels"], "paula": paula["labels"],

@@ -11,7 +11,7 @@ from karat.cli.options import AsJson, Choice, LowerIsBetter, ProxyColumn, Score,
 from karat.cli.output import print_json, print_text, watch
 from karat.formats.tables import FileTable
 from karat.math.proxy import make_classes
-from karat.simulate import simulate
+from karat.simulation import simulate
 
 
 @with_method

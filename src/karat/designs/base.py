@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from karat import _check
 from karat.draws import Draw, Labels
+from karat.errors import InvalidData
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -157,6 +159,9 @@ def begin_fixed(
 
 def resume_fixed(method: FixedMethod, draw: Draw, labels: Labels, *, proxy: Proxy | None = None) -> FixedDesign:
     _refuse_proxy(method, proxy)
+    require_same_method(method, draw)
+    if not draw.batches:
+        raise InvalidData(f"The draw of {method.name} has no batch: nothing was asked for.")
     design = FixedDesign(method, draw, Labels.none(), draw.n_ranks)
     design.tell(labels)
     return design
@@ -174,6 +179,16 @@ def replay_fixed(
 def _refuse_proxy(method: FixedMethod, proxy: Proxy | None) -> None:
     if proxy is not None:
         raise _check.refuse("proxy", f"left out: {method.name} has no use for one", "a proxy", "certify has.")
+
+
+def require_same_method(method: Any, draw: Draw) -> None:
+    """Raise if a draw was made by another method, or with other parameters, than the one that takes it up."""
+    if draw.method != method.name:
+        raise _check.refuse("draw", f"one of {method.name}", f"one of {draw.method}")
+    own = json.loads(json.dumps(asdict(method)))
+    for name, given in json.loads(json.dumps(dict(draw.parameters))).items():
+        if given != own.get(name):
+            raise _check.refuse("draw", f"made with {name} = {own.get(name)!r}", given)
 
 
 def require_asked(draw: Draw, labels: Labels) -> None:

@@ -1,24 +1,18 @@
-"""All methods by name."""
+"""All methods by name; each is imported when it is asked for."""
 
 from __future__ import annotations
 
 from dataclasses import fields
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from karat import _check
-from karat.designs.certify import Certify
-from karat.designs.paula import Paula
-from karat.designs.point import Point
-from karat.designs.stratified import Stratified
-from karat.designs.uniform import Uniform
 
 if TYPE_CHECKING:
     from karat.designs.base import Design, Identify, Method, Proxy
     from karat.draws import Draw, Labels
 
-METHODS: dict[str, type[Certify | Paula | Stratified | Uniform | Point]] = {
-    method.name: method for method in (Certify, Paula, Stratified, Uniform, Point)
-}
+METHODS = {"certify": "Certify", "paula": "Paula", "stratified": "Stratified", "uniform": "Uniform", "point": "Point"}
 
 
 def make_method(name: str, **parameters: Any) -> Method:
@@ -29,12 +23,14 @@ def make_method(name: str, **parameters: Any) -> Method:
     >>> make_method("paula", epsilon=0.05)
     Paula(epsilon=0.05, window=100, stable_after=None)
     """
-    kind = METHODS[_check.one_of("method", name, METHODS)]
+    class_name = METHODS[_check.one_of("method", name, METHODS)]
+    kind = getattr(import_module(f"karat.designs.{name}"), class_name)
     known = [field.name for field in fields(kind)]
     for parameter in parameters:
         if parameter not in known:
             raise _check.refuse("parameter", f"one that {name} has ({', '.join(known)})", parameter)
-    return kind(**parameters)
+    method: Method = kind(**parameters)
+    return method
 
 
 def resume(draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None) -> Design:

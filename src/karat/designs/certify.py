@@ -9,8 +9,8 @@ import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import require_asked, unanswered_note
-from karat.draws import UNSURE, Draw, Labels
+from karat.designs.base import require_asked, require_same_method, unanswered_note
+from karat.draws import Draw, Labels
 from karat.math.certify.cells import Cells
 from karat.math.certify.forecast import NextLabels, budgets_buy, labels_needed, next_labels
 from karat.math.certify.judge import worst_share
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from karat.math.path import Ranks
 
 TARGETS = ("either", "relative", "absolute")
-_PLAN_RUNS = 3
+_PLAN_RUNS = 5
 _GOLD_SHARE = 0.1
 """Of what the confidence level leaves, the part spent on learning error rates from gold items."""
 
@@ -56,9 +56,9 @@ class Certify:
     side
         "both", or "lower" / "upper" for one bound only, which needs fewer labels.
     lean
-        About 8% fewer labels, at the risk of missing the tightness (never the bounds) a little more often.
+        A few percent fewer labels, at the risk of missing the tightness (never the bounds) a little more often.
     pilot, pending
-        Labels for planning; how many answers are usually out at once.
+        Labels for planning (none where labels can be wrong); how many answers are usually out at once.
     sensitivity, specificity
         If labels can be wrong: the chance that a right item is labelled right, and a wrong one wrong; a number or a
         range. The curve then speaks about the truth.
@@ -102,6 +102,9 @@ class Certify:
     def settings(self) -> Settings:
         """Return what the mathematics takes."""
         _check.one_of("target", self.target, TARGETS)
+        errors = self._label_errors()
+        if errors is not None and self.pilot:
+            raise _check.refuse("pilot", "left out where labels can be wrong", self.pilot)
         return Settings(
             confidence_level=self.confidence_level,
             relative=0.0 if self.target == "absolute" else self.relative,
@@ -112,9 +115,9 @@ class Certify:
             looks=self.looks,
             side=self.side,
             lean=self.lean,
-            pilot=self.pilot,
+            pilot=self.pilot if errors is None else 0,  # a noisy label may not serve both planning and the bounds
             pending=self.pending,
-            label_errors=self._label_errors(),
+            label_errors=errors,
         )
 
     def _label_errors(self) -> LabelErrors | None:
@@ -167,8 +170,8 @@ class Certify:
                 {
                     "labels": row.budget,
                     "worst_over_target": row.worst_share,
-                    "half_width_relative": row.worst_share * self.relative,
-                    "half_width_absolute": row.worst_share * self.absolute,
+                    "half_width_relative": row.worst_share * settings.relative,
+                    "half_width_absolute": row.worst_share * settings.absolute,
                 }
                 for row in bought
             ],
@@ -195,27 +198,37 @@ class Certify:
     def resume(
         self, draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None
     ) -> CertifyDesign:
+        require_same_method(self, draw)
         require_asked(draw, labels)
         cells = Cells.joined([_cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
-        again = _drawn_again(cells) if self._label_errors() is not None else np.zeros(0, np.int64)
         walk = Walk.resume(
             self.settings(),
             n_items=draw.n_items,
             seed=draw.seed,
             cells=cells,
-            ranks=np.concatenate([labels.ranks, again]),
-            values=np.concatenate([labels.values, np.full(len(again), UNSURE, np.int8)]),
+            ranks=labels.ranks,
+            values=labels.values,
             proxy=proxy,
         )
         return CertifyDesign(self, walk, draw, labels, identify)
 
     def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
-        done = simulate_pass(labels, self.settings(), seed=seed, proxy=proxy)
+        done = simulate_pass(self._as_seen(labels, seed), self.settings(), seed=seed, proxy=proxy)
         return self.curve_of(done.bounds, len(labels), done.n_labels, ()), done.n_labels
+
+    def _as_seen(self, truth: NDArray[np.int8], seed: int) -> NDArray[np.int8]:
+        """Return labels with the errors that the settings speak of."""
+        errors = self._label_errors()
+        if errors is None:
+            return truth
+        rng = np.random.default_rng([seed, 1])
+        right = np.where(truth == 1, np.mean(errors.sensitivity), np.mean(errors.specificity))
+        return np.where(rng.random(len(truth)) < right, truth, 1 - truth).astype(np.int8)
 
     def curve_of(self, bounds: Bounds, n_items: int, n_labels: int, notes: tuple[str, ...]) -> Curve:
         """Return the curve of finished bounds."""
-        exact = bool(np.all(bounds.high - bounds.low < 1e-9)) and self._label_errors() is None
+        every_rank = len(bounds.knots) == n_items + 1 and bool(np.all(np.abs(bounds.high - bounds.low) < 1e-9))
+        exact = every_rank and self._label_errors() is None
         return Curve(
             method=self.name,
             n_items=n_items,
@@ -234,14 +247,17 @@ class Certify:
     def _assumptions(self) -> tuple[Assumption, ...]:
         errors = self._label_errors()
         if errors is None:
-            return ()
+            as_given = "No error rates were given: the curve speaks about the labels as given."
+            return (Assumption(statement="The labels are right", verdict="not testable", finding=as_given),)
         (a, b), (c, d) = errors.sensitivity, errors.specificity
         return (
             Assumption(
-                statement=f"Labels are wrong independently of each other; a right item is labelled right with a chance "
-                f"in [{a:.3f}, {b:.3f}], a wrong one wrong with a chance in [{c:.3f}, {d:.3f}]",
+                statement=f"Labels are wrong independently of each other and equally often at every rank; a right item "
+                f"is labelled right with a chance in [{a:.3f}, {b:.3f}], a wrong one wrong in [{c:.3f}, {d:.3f}]",
                 verdict="not testable",
-                finding="Learnt from gold items." if self.gold_positives else "Taken as given.",
+                finding="Learnt from gold items, which must be like the items labelled."
+                if self.gold_positives
+                else "Taken as given.",
             ),
         )
 
@@ -259,14 +275,8 @@ class CertifyDesign:
     def ask(self, n: int | None = None) -> Ranks:
         while len(cells := self.walk.ask(n)):
             ranks = cells.ranks[cells.new]
-            again = np.zeros(0, np.int64)
-            if self.method.settings().label_errors is not None:
-                again = ranks[(cells.look[cells.new] > 0) & np.isin(ranks, self._pilot())]
-                ranks = ranks[~np.isin(ranks, again)]
             ids = None if self._identify is None else self._identify(ranks)
             self.draw = self.draw.append(ranks, columns=_columns_of(cells), ids=ids)
-            if len(again):  # its label served planning: a noisy one may not serve the bounds too
-                self.walk.tell(again, np.full(len(again), UNSURE))
             if len(ranks):
                 return ranks
         return np.zeros(0, dtype=np.int64)
@@ -293,10 +303,6 @@ class CertifyDesign:
     def done(self) -> bool:
         return self.walk.done
 
-    def _pilot(self) -> Ranks:
-        first = self.draw.batches[0] if self.draw.batches else None
-        return first.ranks if first is not None and self.walk.n_pilot else np.zeros(0, np.int64)
-
     def _progress_note(self) -> tuple[str, ...]:
         last = min(self.draw.n_items, self.method.top or self.draw.n_items)
         if self.walk.done or self.walk.rank_reached >= last:
@@ -315,12 +321,6 @@ def _cells_of(columns: Mapping[str, NDArray[Any]]) -> Cells:
     cells: dict[str, NDArray[Any]] = {name: columns[name].astype(kinds.get(name, np.int64)) for name in Cells.__slots__}
     cells["counts"] = cells["counts"].reshape(len(cells["ends"]), -1)
     return Cells(**cells)
-
-
-def _drawn_again(cells: Cells) -> Ranks:
-    pilot = cells.ranks[cells.look == 0]
-    later = cells.ranks[(cells.look > 0) & cells.new]
-    return later[np.isin(later, pilot)]
 
 
 def _falling_rates(n_items: int) -> dict[int, float]:

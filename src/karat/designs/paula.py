@@ -9,8 +9,10 @@ import numpy as np
 
 from karat.curves import Curve
 from karat.designs.base import FixedDesign, Layout, begin_fixed, replay_fixed, resume_fixed, unanswered_note
+from karat.errors import InvalidData
 from karat.math import paula
 from karat.math.geometric import DEFAULT_EPSILON, DEFAULT_WINDOW, Grid, make_grid
+from karat.math.path import make_consistent
 from karat.results import Assumption
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ class Paula:
 
     def estimate(self, draw: Draw, labels: Labels) -> Curve:
         grid = self.grid(draw.n_items)
+        if not np.array_equal(draw.ranks, paula.ranks_to_label(grid)):
+            raise InvalidData("The draw does not hold the ranks that PAULA labels.")
         low_labels, high_labels = labels.bounds(draw.ranks)
         yields = paula.bound_yields(grid, low_labels, high_labels)
         complete = bool(np.array_equal(low_labels, high_labels))
@@ -107,7 +111,8 @@ def _assumptions(grid: Grid, labels: Labels, draw: Draw) -> tuple[Assumption, ..
     low_labels, high_labels = labels.bounds(draw.ranks)
     complete = bool(np.array_equal(low_labels, high_labels))
     yields = paula.bound_yields(grid, low_labels, high_labels)
-    first_crossing = np.flatnonzero(yields.low > yields.high + 1e-9)
+    low, high = make_consistent(yields.ranks, yields.low, yields.high)
+    first_crossing = np.flatnonzero(low > high)
     top, top_window = low_labels[: grid.g_l].mean(), paula.window_rates(grid, low_labels)[0]
     start_holds = bool(top >= top_window)
     rises = paula.find_rises(grid, low_labels) if complete else []

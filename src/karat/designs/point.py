@@ -46,8 +46,8 @@ class Point:
     def __post_init__(self) -> None:
         if self.rank is not None:
             _check.whole("rank", self.rank, least=1)
-        _check.number("epsilon", self.epsilon, above=0)
-        _check.number("precision", self.precision, above=0, most=1)
+        _check.number("epsilon", self.epsilon, least=1e-6, most=1e6)
+        _check.number("precision", self.precision, least=1e-6, most=1)
         _check.fraction("confidence_level", self.confidence_level)
         if self.labels is not None:
             _check.whole("labels", self.labels, least=1)

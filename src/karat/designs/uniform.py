@@ -45,8 +45,8 @@ class Uniform:
     labels: int | None = None
 
     def __post_init__(self) -> None:
-        _check.number("alpha", self.alpha, above=0)
-        _check.number("precision", self.precision, above=0, most=1)
+        _check.number("alpha", self.alpha, least=1e-6, most=1e6)
+        _check.number("precision", self.precision, least=1e-6, most=1)
         _check.fraction("confidence_level", self.confidence_level)
         if self.labels is not None:
             _check.whole("labels", self.labels, least=2)
@@ -58,7 +58,7 @@ class Uniform:
             "labels": total,
             "exhaustive": n_items if total == n_items else total // 2,
             "draws": 0 if total == n_items else total - total // 2,
-            "factor": 1.0 if total == n_items else 1 + self.alpha,
+            "factor": 1.0 if total == n_items else None if self.labels is not None else 1 + self.alpha,
         }
 
     def _total(self, n_items: int) -> int:
@@ -123,7 +123,7 @@ class Uniform:
             confidence_level=1.0 if exact else self.confidence_level,
             guarantee="exact" if exact else "finite-sample",
             notes=unanswered_note(draw, labels) + (() if exact else self._factor_note(estimate[-1] / draw.n_items)),
-            claimed_factor=1.0 if exact else 1 + self.alpha,
+            claimed_factor=1.0 if exact else None if self.labels is not None else 1 + self.alpha,
         )
 
     def _factor_note(self, found: float) -> tuple[str, ...]:

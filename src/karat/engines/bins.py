@@ -142,7 +142,8 @@ def _tie_values(found: Histogram, branch: Branch) -> NDArray[np.int64]:
     """Return the parent's tie key of bins that a finer tie key found."""
     key, parent = branch.key, branch.parent
     assert isinstance(key, TieKey)  # noqa: S101
-    assert parent is not None and isinstance(parent.key, TieKey)  # noqa: S101, PT018
+    assert parent is not None  # noqa: S101
+    assert isinstance(parent.key, TieKey)  # noqa: S101
     return found.values.astype(np.int64) >> (key.bits - parent.key.bits)
 
 

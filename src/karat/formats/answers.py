@@ -51,15 +51,17 @@ def read_answers(source: Source, draw: Draw, *, label: str = "label") -> Labels:
         rank_of = {str(id_): int(rank) for id_, rank in zip(ids or (), draw.ranks, strict=True)}
     key = "id" if by_id else "rank"
     ranks, values = [], []
-    for row, (name, word) in enumerate(zip(table.texts(key), table.texts(label), strict=True), start=1):
+    for row, (name, word) in enumerate(zip(table.texts(key), table.texts(label), strict=True)):
         try:
             value = read_word(word)
         except InvalidData as error:
-            raise InvalidData(f"{table.name}, row {row}, column '{label}': {error}.") from None
+            path, line = table.locate(row)
+            raise InvalidData(f"{path}, row {line}, column '{label}': {error}.") from None
         if value is None:
             continue
         if str(name) not in rank_of:
-            raise InvalidData(f"{table.name}, row {row}, column '{key}': expected an item of the draw; got {name!r}.")
+            path, line = table.locate(row)
+            raise InvalidData(f"{path}, row {line}, column '{key}': expected an item of the draw; got {name!r}.")
         ranks.append(rank_of[str(name)])
         values.append(value)
     return Labels.from_pairs(ranks, values)

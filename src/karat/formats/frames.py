@@ -67,14 +67,13 @@ class FrameTable:
     def id_numbers(self, column: str | None) -> tuple[NDArray[np.int64], bool]:
         if column is None:
             return np.arange(1, self.n_rows + 1), True
-        self.require(column)
-        series = self._frame[column]
         values = self.texts(column)
         missing = [row for row, value in enumerate(values) if value is None]
         if missing:
             raise self._defect(missing[0], column, "an id", len(missing))
-        whole = bool(series.dtype.is_integer())
-        numbers = np.array([int(value) if whole else number_text(str(value)) for value in values], dtype=np.int64)
+        texts = [str(value) for value in values]
+        whole = all(_is_whole(text) for text in texts)  # as in files, where a column has no type of its own
+        numbers = np.array([int(text) if whole else number_text(text) for text in texts], dtype=np.int64)
         seen: dict[Any, int] = {}
         if len(np.unique(numbers)) < len(numbers):
             for row, value in enumerate(values):
@@ -103,7 +102,16 @@ def number_text(text: str) -> int:
     return int(hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:15], 16)
 
 
+def _is_whole(text: str) -> bool:
+    """Say whether a text is a whole number of 64 bits, written as usual."""
+    return text.removeprefix("-").isdecimal() and str(int(text)) == text and -(2**63) <= int(text) < 2**63
+
+
 def _plain(value: Any) -> Any:
     """Return a plain Python value, None for pandas' and numpy's missing ones."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return None if value is None or value != value or type(value).__name__ == "NAType" else value  # noqa: PLR0124
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    is_missing = value is None or type(value).__name__ in {"NAType", "NaTType"}
+    return None if is_missing or (isinstance(value, float) and np.isnan(value)) else value

@@ -72,7 +72,7 @@ class ScannedFiles(FileTable):
             for path, start in zip(files, np.cumsum([0, *self._sizes[:-1]]).tolist(), strict=True):
                 columns = self._columns_of(path, score, id, whole=whole)
                 parts.append(
-                    f"SELECT row_number + {start} AS place, {columns} FROM ({self._numbered(path)})"
+                    f"SELECT karat_row + {start} AS place, {columns} FROM ({self._numbered(path)})"
                 )  # fmt: skip
         rows = " UNION ALL ".join(parts)
         if any(_kind(path) != "parquet" for path in files):
@@ -109,7 +109,7 @@ class ScannedFiles(FileTable):
         for path in self.files:
             number = self._as_number(path, label)
             known = f"CASE WHEN {number} = 0 THEN 0 WHEN {number} = 1 THEN 1 END::UTINYINT AS label"
-            parts.append(f"SELECT row_number AS place, {self._as_number(path, score)} AS score, {known} "
+            parts.append(f"SELECT karat_row AS place, {self._as_number(path, score)} AS score, {known} "
                          f"FROM ({self._numbered(path)})")  # fmt: skip
         return [
             (part if _kind(path) == "parquet" else f"FROM {self._stage(part)}", size)
@@ -140,7 +140,7 @@ class ScannedFiles(FileTable):
         places: list[tuple[Path, int]] = []
         for path in self.files:
             same = f"{self._as_text(path, column)} = {_text(twice)}"
-            query = f"SELECT row_number FROM ({self._numbered(path)}) WHERE {same} ORDER BY row_number LIMIT 2"
+            query = f"SELECT karat_row FROM ({self._numbered(path)}) WHERE {same} ORDER BY karat_row LIMIT 2"
             places += [(path, int(row[0])) for row in self._run(path, query).fetchall()]
         (first_path, first), (path, second) = places[:2]
         also = f"row {first + 1}" if first_path == path else f"{first_path}, row {first + 1}"
@@ -201,7 +201,7 @@ class ScannedFiles(FileTable):
 
     def _refuse_where(self, column: str, defect: Callable[[Path], str], expected: str) -> None:
         for path in self.files:
-            query = f"SELECT min(row_number), count(*) FROM ({self._numbered(path)}) WHERE {defect(path)}"
+            query = f"SELECT min(karat_row), count(*) FROM ({self._numbered(path)}) WHERE {defect(path)}"
             row, n_defects = self._run(path, query).fetchall()[0]
             if n_defects:
                 raise self._defect(path, int(row), column, expected, int(n_defects))

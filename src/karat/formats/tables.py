@@ -128,12 +128,10 @@ class FileTable:
         for path, size in zip(self.files, self._sizes, strict=True):
             inside = positions[(positions >= start) & (positions < start + size)] - start
             if inside.size:
-                self._execute("CREATE OR REPLACE TEMP TABLE wanted (row_number BIGINT)")
+                self._execute("CREATE OR REPLACE TEMP TABLE wanted (karat_row BIGINT)")
                 self._execute("INSERT INTO wanted SELECT unnest(?)", [np.unique(inside).tolist()])
                 selected = ", ".join(_quote(name) for name in names)
-                query = (
-                    f"SELECT row_number, {selected} FROM ({self._numbered(path)}) SEMI JOIN wanted USING (row_number)"
-                )
+                query = f"SELECT karat_row, {selected} FROM ({self._numbered(path)}) SEMI JOIN wanted USING (karat_row)"
                 for number, *values in self._run(path, query).fetchall():
                     found[start + number] = dict(zip(names, values, strict=True))
             start += size
@@ -144,8 +142,8 @@ class FileTable:
     def _numbered(self, path: Path) -> str:
         """Return SQL for a file with its rows numbered from 0."""
         if _kind(path) == "parquet":  # the reader knows the number, and can skip what is not wanted
-            return f"SELECT *, file_row_number AS row_number FROM {self._scan(path)}"
-        return f"SELECT *, row_number() OVER () - 1 AS row_number FROM {self._scan(path)}"
+            return f"SELECT *, file_row_number AS karat_row FROM {self._scan(path)}"
+        return f"SELECT *, row_number() OVER () - 1 AS karat_row FROM {self._scan(path)}"
 
     def _scan(self, path: Path) -> str:
         kind = _kind(path)
@@ -208,16 +206,19 @@ class FileTable:
         for first, second in find_duplicates(numbers):
             one, other = (row[column] for row in self.rows(np.array([first, second]), [column]))
             if one == other:  # not just two texts with the same number
-                path, row = self._locate(second)
+                path, row = self.locate(second)
+                other_path, other_row = self.locate(first)
+                where = f"row {other_row}" if other_path == path else f"{other_path}, row {other_row}"
                 raise InvalidData(
-                    f"{path}, row {row + 1}, column '{column}': expected ids that differ; got {other!r}, "
-                    f"which row {first + 1} has too."
+                    f"{path}, row {row}, column '{column}': expected ids that differ; got {other!r}, "
+                    f"which {where} has too."
                 )
 
-    def _locate(self, position: int) -> tuple[Path, int]:
+    def locate(self, position: int) -> tuple[Path, int]:
+        """Return the file of a row by position (the first row is 0), and the number of the row in it, from 1 on."""
         for path, size in zip(self.files, self._sizes, strict=True):
             if position < size:
-                return path, position
+                return path, position + 1
             position -= size
         raise IndexError(position)
 

@@ -76,19 +76,15 @@ def make_grid(
         raise _check.refuse("stable_after", f"at least (window + 2) / epsilon = {least:,}", stable_after)
 
     ratio = _EXACT.add(Decimal(1), exact)
-    power, exponent = Decimal(1), 0
-    while power < r_tilde:
-        power, exponent = _EXACT.multiply(power, ratio), exponent + 1
-    first, g_l = exponent, _ceiling(power)
+    first = _exponent(ratio, r_tilde)
+    power = _EXACT.power(ratio, first)
+    if power < r_tilde:
+        first, power = first + 1, _EXACT.multiply(power, ratio)
+    g_l = _ceiling(power)
     m = int(_EXACT.subtract(_EXACT.multiply(exact, power), Decimal(1)).to_integral_value(ROUND_FLOOR))
     points = [min(g_l, n_items)]
-    if power > n_items:  # the list ends before g_l: step back to the last power inside it
-        while power > n_items:
-            power, exponent = _EXACT.divide(power, ratio), exponent - 1
-    else:
-        while (power := _EXACT.multiply(power, ratio)) <= n_items:
-            exponent += 1
-            points.append(_ceiling(power))
+    while (power := _EXACT.multiply(power, ratio)) <= n_items:
+        points.append(_ceiling(power))
     return Grid(
         n_items=n_items,
         epsilon=epsilon,
@@ -97,10 +93,20 @@ def make_grid(
         l=first,
         g_l=g_l,
         m=m,
-        L=exponent,
+        L=_exponent(ratio, n_items),
         gamma=1 + epsilon + (2 + epsilon) / m,
         points=np.array(points, dtype=np.int64),
     )
+
+
+def _exponent(ratio: Decimal, value: int) -> int:
+    """Return floor(log of value to the base ratio), from 1 on."""
+    guess = int(_EXACT.divide(_EXACT.ln(Decimal(value)), _EXACT.ln(ratio)))
+    while _EXACT.power(ratio, guess) > value:
+        guess -= 1
+    while _EXACT.power(ratio, guess + 1) <= value:
+        guess += 1
+    return guess
 
 
 def _ceiling(value: Decimal) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from karat.math.pooled.inclusion import (
     shared_size,
     smallest_scale,
 )
+from karat.math.pooled.intervals import normal_quantile
 from karat.pool.scoring import gather
-from karat.pool.tables import UNIFORM, Batch, copy, files, inclusion_sql
+from karat.pool.tables import UNIFORM, Batch, copy, files, inclusion_sql, write_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,9 +32,51 @@ PILOT_SHARE = 0.25  # of the labels that the worst case asks for; then the sprea
 LARGEST_BATCH = 5_000_000  # predictions; more are drawn system by system
 
 
-def choose_batch(waiting: Sequence[System]) -> list[System]:
-    """Take the systems to draw together: all that wait, or the first alone when they are too large for memory."""
-    return list(waiting) if sum(s.n_predictions for s in waiting) <= LARGEST_BATCH else list(waiting[:1])
+def next_draw(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, work: Path) -> dict[str, Any] | None:
+    """Make the next draw, if any system needs one: its files in ``work``, and what the log shall say of it.
+
+    Systems whose pilot is labelled come first, then those that wait to enter the pool: all of them together, or the
+    first alone where they are too large to be drawn together.
+    """
+    settings = state.settings
+    target = (settings.half_width / normal_quantile(settings.confidence_level)) ** 2
+    is_final = True
+    if unfinished := state.unfinished():
+        systems = [state.systems[number - 1] for number in unfinished]
+        spreads = learned_spreads(connection, folder, state, systems)
+    elif waiting := state.waiting():
+        together = sum(system.n_predictions for system in waiting) <= LARGEST_BATCH
+        systems = waiting if together else waiting[:1]
+        for system in systems:
+            admit(connection, folder, state, number=system.number, place=folder / system.folder)
+            state = replace(state, admitted=[*state.admitted, system])
+        spreads = [(LARGEST_SPREAD, LARGEST_SPREAD)] * len(systems)
+        if settings.learn:
+            is_final, target = False, target / PILOT_SHARE
+    else:
+        return None
+    numbers = make_draw(
+        connection,
+        folder,
+        state,
+        systems=systems,
+        target_variance=target,
+        spreads=spreads,
+        path=work / "asked.parquet",
+    )
+    return {"is_final": is_final, **numbers}
+
+
+def admit(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *, number: int, place: Path) -> None:
+    """Write a system's units and its overlap with all that are in the pool."""
+    write_units(
+        connection,
+        place,
+        system=number,
+        earlier=[folder / system.folder / "units.parquet" for system in state.admitted],
+        judges=[system.number for system in state.admitted if system.is_judge],
+        asked=[folder / draw.file for draw in state.draws],
+    )
 
 
 def learned_spreads(

@@ -10,37 +10,43 @@ import fcntl
 import hashlib
 import json
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from karat.errors import InvalidData, KaratError
+from karat.errors import InvalidData
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 LOG_NAME = "log.jsonl"
+LOCK_NAME = "lock"
 
 
 class Log:
-    """An append-only list of events in a folder."""
+    """An append-only list of events in a folder, which several processes may write to in turn."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LOG_NAME
         self._size = 0
         self._seal = ""
         self.events: list[dict[str, Any]] = []
-        if self._path.exists():
-            self._read()
+        self.catch_up()
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Keep all other writers out, and read what they wrote before."""
+        with self._path.with_name(LOCK_NAME).open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.catch_up()
+            yield
 
     def append(self, event: dict[str, Any]) -> None:
-        """Write one event for good: it is on the disk before this returns."""
-        text = json.dumps(event, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        seal = _seal(self._seal, text)
-        line = json.dumps({"seal": seal, "event": event}, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        data = (line + "\n").encode()
+        """Write one event for good, inside `writing`: it is on the disk before this returns."""
+        seal = _seal(self._seal, _as_text(event))
+        data = (_as_text({"seal": seal, "event": event}) + "\n").encode()
         with self._path.open("ab") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            if os.fstat(file.fileno()).st_size > self._size:
-                self._drop_torn_tail()
+            file.truncate(self._size)  # a line torn by a crash never counted
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -48,27 +54,31 @@ class Log:
         self._seal = seal
         self.events.append(event)
 
-    def _read(self) -> None:
-        data = self._path.read_bytes()
-        whole = data.rfind(b"\n") + 1  # a last line without its end was torn by a crash: it never counted
-        for number, line in enumerate(data[:whole].splitlines(), start=1):
+    def catch_up(self) -> bool:
+        """Read the lines that came since the last look; says whether there were any."""
+        if not self._path.exists() or self._path.stat().st_size == self._size:
+            return False
+        with self._path.open("rb") as file:
+            file.seek(self._size)
+            data = file.read()
+        whole = data[: data.rfind(b"\n") + 1]
+        for line in whole.splitlines():
+            number = len(self.events) + 1
             try:
                 entry = json.loads(line)
                 event, seal = entry["event"], entry["seal"]
             except (ValueError, KeyError, TypeError):
                 raise InvalidData(f"{self._path}, line {number}: not an event of a pool's log.") from None
-            text = json.dumps(event, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-            self._seal = _seal(self._seal, text)
+            self._seal = _seal(self._seal, _as_text(event))
             if seal != self._seal:
                 raise InvalidData(f"{self._path}, line {number}: changed after it was written; its seal does not fit.")
             self.events.append(event)
-        self._size = whole
+        self._size += len(whole)
+        return bool(whole)
 
-    def _drop_torn_tail(self) -> None:
-        tail = self._path.read_bytes()[self._size :]
-        if b"\n" in tail:
-            raise KaratError(f"{self._path} was changed by another process; open the pool again.")
-        os.truncate(self._path, self._size)
+
+def _as_text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def _seal(before: str, text: str) -> str:

@@ -4,35 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from karat import _check
 from karat.errors import InvalidData, InvalidInput
 from karat.math.pooled.estimate import METRICS, estimate_metrics
-from karat.math.pooled.inclusion import LARGEST_SPREAD
-from karat.math.pooled.intervals import difference_interval, normal_quantile
-from karat.pool.drawing import PILOT_SHARE, choose_batch, learned_spreads, make_draw
+from karat.math.pooled.intervals import difference_interval
+from karat.pool.drawing import admit, next_draw
 from karat.pool.law import LAWS, law_of
 from karat.pool.leaderboard import Difference, Leaderboard
 from karat.pool.log import LOG_NAME, Log
 from karat.pool.rating import rate
-from karat.pool.read import copy_ids, load_labels, load_submission
-from karat.pool.scoring import gather, settled_state, theta_of
+from karat.pool.read import copy_ids, load_labels, load_submission, refuse_unknown
+from karat.pool.scoring import gather_settled
 from karat.pool.state import FORMAT, read_state
-from karat.pool.tables import files, workspace, write_instances, write_units
+from karat.pool.tables import files, workspace, write_instances
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    import duckdb
+    from collections.abc import Iterator, Mapping, Sequence
 
     from karat.math.pooled.estimate import Metric
-    from karat.math.pooled.recall import PoolRecall
     from karat.pool.law import Law
     from karat.pool.rating import IntervalKind
-    from karat.pool.read import Source
-    from karat.pool.scoring import Gathered
     from karat.pool.state import State, System
 
 
@@ -45,7 +40,8 @@ class Pool:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> scratch = tempfile.TemporaryDirectory()
+    >>> folder = pathlib.Path(scratch.name)
     >>> _ = (folder / "a.csv").write_text("id,score\n" + "".join(f"x{k},{k}\n" for k in range(60)))
     >>> _ = (folder / "b.csv").write_text("id,score\n" + "".join(f"x{k},{k}\n" for k in range(30, 90)))
     >>> pool = Pool.create(folder / "pool", seed=1)
@@ -54,6 +50,7 @@ class Pool:
     ...     _ = pool.tell({name: int(name[1:]) % 3 > 0 for name in asked})
     >>> [row.system for row in pool.scores().rows]
     ['a', 'b']
+    >>> scratch.cleanup()
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -116,7 +113,9 @@ class Pool:
         if universe is not None:
             with workspace(place) as (connection, _):
                 copy_ids(connection, Path(universe), place / "universe.parquet")
-        Log(place).append({"kind": "create", "format": FORMAT, **settings})
+        log = Log(place)
+        with log.writing():
+            log.append({"kind": "create", "format": FORMAT, **settings})
         return cls(place)
 
     @property
@@ -158,39 +157,34 @@ class Pool:
         """
         if not name or not name.strip():
             raise _check.refuse("name", "a name", name)
-        version = 1 + sum(system.name == name for system in self._state.systems)
-        number = len(self._state.systems) + 1
         settings = self._state.settings
-        with workspace(self.folder) as (connection, work):
-            extra = LAWS["uniform" if is_judge else settings.law]
+        law = "uniform" if is_judge else settings.law
+        with self._writing(), workspace(self.folder) as (connection, work):
+            number = len(self._state.systems) + 1
             source = load_submission(
-                connection,
-                Path(predictions),
-                relation=settings.relation,
-                extra=extra,
-                depth=depth,
+                connection, Path(predictions), relation=settings.relation, extra=LAWS[law], depth=depth
             )
             if settings.has_universe:
-                self._refuse_unknown(connection, source)
-            mass = law_of(connection, source, "uniform" if is_judge else settings.law)
+                refuse_unknown(connection, source, self.folder / "universe.parquet")
+            mass = law_of(connection, source, law)
             write_instances(connection, work / "instances.parquet", mass=mass, seed=settings.seed)
             if is_judge:
-                self._write_units(connection, work, number)
-            target = self.folder / "systems" / f"{number:04d}"
-            self._move(work, target)
-        self._append(
-            {
-                "kind": "add",
-                "number": number,
-                "name": name,
-                "version": version,
-                "team": team or name,
-                "is_judge": is_judge,
-                "n_predictions": int(mass.size),
-                "folder": f"systems/{number:04d}",
-                "hash": _hash(target / "instances.parquet"),
-            }
-        )
+                admit(connection, self.folder, self._state, number=number, place=work)
+            place = f"systems/{number:04d}"
+            _move(work, self.folder / place)
+            self._append(
+                {
+                    "kind": "add",
+                    "number": number,
+                    "name": name,
+                    "version": 1 + sum(system.name == name for system in self._state.systems),
+                    "team": team or name,
+                    "is_judge": is_judge,
+                    "n_predictions": int(mass.size),
+                    "folder": place,
+                    "hash": _hash(self.folder / place / "instances.parquet"),
+                }
+            )
 
     def next(self, n: int | None = None) -> list[str]:
         """Ids to label next, the most useful first; empty when every system is known as well as was asked for.
@@ -200,6 +194,7 @@ class Pool:
         """
         if n is not None:
             _check.whole("n", n, least=1)
+        self._catch_up()
         while True:
             pending = self._pending()
             if pending or not self._draw():
@@ -220,6 +215,10 @@ class Pool:
                 if label not in (0, 1):
                     raise _check.refuse("labels", "made of 0 and 1", label, f"It is the label of '{item}'.")
                 given[str(item)] = int(label)
+        with self._writing():
+            return self._tell(given, replace=replace)
+
+    def _tell(self, given: dict[str, int], *, replace: bool) -> int:
         before = self._state.labels
         changed = {item: label for item, label in given.items() if before.get(item) != label}
         conflicts = [item for item in changed if item in before]
@@ -241,13 +240,15 @@ class Pool:
         """
         if documents:
             _check.same_length("relations", len(relations), "documents", len(documents))
-        if bool(documents) != bool(self._state.documents) and self._state.truth:
-            raise InvalidInput("'documents' must be given for all true relations or for none.")
-        self._append({"kind": "truth", "relations": list(relations), "documents": list(documents)})
+        with self._writing():
+            if bool(documents) != bool(self._state.documents) and self._state.truth:
+                raise InvalidInput("'documents' must be given for all true relations or for none.")
+            self._append({"kind": "truth", "relations": list(relations), "documents": list(documents)})
 
     def retract(self, name: str) -> None:
         """Take a system off the leaderboard. Labels bought for it stay and go on serving the others."""
-        self._append({"kind": "retract", "system": self._find(name).number})
+        with self._writing():
+            self._append({"kind": "retract", "system": self._find(name).number})
 
     def scores(
         self,
@@ -273,8 +274,10 @@ class Pool:
         """
         _check.one_of("metric", metric, METRICS)
         level = self._state.settings.confidence_level if confidence_level is None else confidence_level
+        self._catch_up()
         pending = self._pending()
-        state, gathered, theta, n_inside = self._gather(anydoc=anydoc)
+        with workspace(self.folder) as (connection, _):
+            state, gathered, theta, n_inside = gather_settled(connection, self.folder, self._state, anydoc=anydoc)
         return rate(
             gathered,
             state,
@@ -299,7 +302,9 @@ class Pool:
         _check.one_of("metric", metric, METRICS)
         level = self._state.settings.confidence_level if confidence_level is None else confidence_level
         numbers = [self._find(name).number for name in (first, second)]
-        _, gathered, theta, _ = self._gather(anydoc=anydoc)
+        self._catch_up()
+        with workspace(self.folder) as (connection, _):
+            _, gathered, theta, _ = gather_settled(connection, self.folder, self._state, anydoc=anydoc)
         rows = {system.number: row for row, system in enumerate(gathered.systems)}
         if missing := [n for n in numbers if n not in rows]:
             name = self._state.systems[missing[0] - 1].name
@@ -318,71 +323,29 @@ class Pool:
             n_labels=int(gathered.sample.fold.size),
         )
 
-    def _gather(self, *, anydoc: bool) -> tuple[State, Gathered, PoolRecall, int]:
-        """Read what can be scored: the state it stands for, the sample, theta and the true relations in the pool."""
-        with workspace(self.folder) as (connection, _):
-            state = settled_state(connection, self.folder, self._state) if self._state.draws else self._state
-            if not state.draws:
-                raise InvalidInput("no system has enough labels yet; answer what next asks for.")
-            gathered = gather(connection, self.folder, state, anydoc=anydoc)
-            return state, gathered, *theta_of(connection, self.folder, state)
+    def verify(self) -> None:
+        """Check that the files which the log names are as they were written; refuses the first that is not."""
+        named = [(f"{system.folder}/instances.parquet", system.hash) for system in self._state.systems]
+        named += [(draw.file, draw.hash) for draw in self._state.draws]
+        for name, expected in named:
+            path = self.folder / name
+            if not path.is_file() or _hash(path) != expected:
+                raise InvalidData(f"{path}: missing, or changed after it was written.")
 
     def _draw(self) -> bool:
         """Seal the next draw, if any system needs one."""
-        state = self._state
-        settings = state.settings
-        target = (settings.half_width / normal_quantile(settings.confidence_level)) ** 2
-        number = len(state.draws) + 1
-        with workspace(self.folder) as (connection, work):
-            if unfinished := state.unfinished():
-                systems = [state.systems[n - 1] for n in unfinished]
-                spreads = learned_spreads(connection, self.folder, state, systems)
-                is_final = True
-            elif waiting := state.waiting():
-                systems = choose_batch(waiting)
-                for system in systems:
-                    self._write_units(connection, self.folder / system.folder, system.number)
-                    state.admitted.append(system)  # only the log makes it so for good
-                is_final = not settings.learn
-                spreads = [(LARGEST_SPREAD, LARGEST_SPREAD)] * len(systems)
-            else:
+        with self._writing(), workspace(self.folder) as (connection, work):
+            if self._pending():
+                return True  # another process drew meanwhile
+            draw = next_draw(connection, self.folder, self._state, work)
+            if draw is None:
                 return False
-            try:
-                numbers = make_draw(
-                    connection,
-                    self.folder,
-                    state,
-                    systems=systems,
-                    target_variance=target if is_final else target / PILOT_SHARE,
-                    spreads=spreads,
-                    path=work / "asked.parquet",
-                )
-            finally:
-                self._state = read_state(self._log.events)
-            self._move(work, self.folder / "draws" / f"{number:04d}")
-        file = f"draws/{number:04d}/asked.parquet"
-        self._append(
-            {
-                "kind": "draw",
-                "number": number,
-                "is_final": is_final,
-                "file": file,
-                "hash": _hash(self.folder / file),
-                **numbers,
-            }
-        )
+            number = len(self._state.draws) + 1
+            place = f"draws/{number:04d}"
+            _move(work, self.folder / place)
+            file = f"{place}/asked.parquet"
+            self._append({"kind": "draw", "number": number, "file": file, "hash": _hash(self.folder / file), **draw})
         return True
-
-    def _write_units(self, connection: duckdb.DuckDBPyConnection, folder: Path, number: int) -> None:
-        admitted = self._state.admitted
-        write_units(
-            connection,
-            folder,
-            system=number,
-            earlier=[self.folder / system.folder / "units.parquet" for system in admitted],
-            judges=[system.number for system in admitted if system.is_judge],
-            asked=[self.folder / draw.file for draw in self._state.draws],
-        )
 
     def _pending(self) -> list[str]:
         """Ids asked for and not told, in the order of asking."""
@@ -396,14 +359,6 @@ class Pool:
         told = self._state.labels
         return [item for asked in self._asked for item in asked if item not in told]
 
-    def _refuse_unknown(self, connection: duckdb.DuckDBPyConnection, source: Source) -> None:
-        unknown = connection.execute(
-            f"SELECT line, id FROM submission ANTI JOIN {files([self.folder / 'universe.parquet'])} u USING (id) "  # noqa: S608
-            "ORDER BY line LIMIT 1"
-        ).fetchone()
-        if unknown:
-            raise source.refuse(unknown[0], f"id '{unknown[1]}' is not known to this pool.")
-
     def _find(self, name: str) -> System:
         for system in self.systems:
             if system.name == name:
@@ -414,12 +369,29 @@ class Pool:
         self._log.append(event)
         self._state.apply(event)
 
-    @staticmethod
-    def _move(work: Path, target: Path) -> None:
-        shutil.rmtree(target, ignore_errors=True)  # left by a submission that broke off before its line in the log
-        target.mkdir(parents=True)
-        for path in work.glob("*.parquet"):
-            path.replace(target / path.name)
+    def _catch_up(self) -> None:
+        """Take in what other processes wrote."""
+        n_known = len(self._log.events)
+        self._log.catch_up()
+        for event in self._log.events[n_known:]:
+            self._state.apply(event)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Hold the pool alone, up to date."""
+        n_known = len(self._log.events)
+        with self._log.writing():
+            for event in self._log.events[n_known:]:
+                self._state.apply(event)
+            yield
+
+
+def _move(work: Path, target: Path) -> None:
+    """Move the files of a finished piece of work to their place, over what a broken-off piece may have left."""
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir(parents=True)
+    for path in work.glob("*.parquet"):
+        path.replace(target / path.name)
 
 
 def _hash(path: Path) -> str:

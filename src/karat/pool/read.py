@@ -106,6 +106,16 @@ def load_submission(
     return source
 
 
+def refuse_unknown(connection: duckdb.DuckDBPyConnection, source: Source, universe: Path) -> None:
+    """Refuse the loaded submission if it names an id that the file of known ids does not hold."""
+    unknown = connection.execute(
+        f"SELECT line, id FROM submission ANTI JOIN read_parquet({_quoted(str(universe))}) u USING (id) "  # noqa: S608
+        "ORDER BY line LIMIT 1"
+    ).fetchone()
+    if unknown:
+        raise source.refuse(unknown[0], f"id '{unknown[1]}' is not known to this pool.")
+
+
 def load_labels(connection: duckdb.DuckDBPyConnection, path: Path, *, least_grade: int = 1) -> dict[str, int]:
     """Read labels: columns ``id`` and ``label`` (0 or 1), or qrels, where a grade of at least ``least_grade`` is 1."""
     source = open_source(connection, path)

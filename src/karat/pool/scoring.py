@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from karat.errors import InvalidInput
 from karat.math.pooled.proxy import N_FOLDS
 from karat.math.pooled.recall import POOL_IS_EVERYTHING, PoolRecall, pool_recall
 from karat.math.pooled.sample import PoolSample
@@ -88,6 +89,17 @@ def settled_state(connection: duckdb.DuckDBPyConnection, folder: Path, state: St
     rows = connection.execute(f"SELECT id FROM {files([folder / draw.file])} ORDER BY priority, id").fetchall()  # noqa: S608
     answered = next((place for place, row in enumerate(rows) if row[0] not in state.labels), None)
     return state if answered is None or answered >= FEWEST_ANSWERS else state.without_last_draw()
+
+
+def gather_settled(
+    connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *, anydoc: bool
+) -> tuple[State, Gathered, PoolRecall, int]:
+    """Read what can be scored: the state it stands for, the sample, theta and the true relations in the pool."""
+    usable = settled_state(connection, folder, state) if state.draws else state
+    if not usable.draws:
+        raise InvalidInput("no system has enough labels yet; answer what next asks for.")
+    gathered = gather(connection, folder, usable, anydoc=anydoc)
+    return usable, gathered, *theta_of(connection, folder, usable)
 
 
 def theta_of(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> tuple[PoolRecall, int]:

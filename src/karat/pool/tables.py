@@ -8,8 +8,10 @@ units share a key with probability 3e-4; they would be drawn together.)
 from __future__ import annotations
 
 import shutil
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -19,7 +21,6 @@ from karat.math.pooled.proxy import N_FOLDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -55,9 +56,7 @@ def connect(work: Path) -> duckdb.DuckDBPyConnection:
 @contextmanager
 def workspace(folder: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
     """Give a connection and a scratch folder that is gone afterwards."""
-    work = folder / "tmp"
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir()
+    work = Path(tempfile.mkdtemp(prefix="tmp-", dir=folder))
     try:
         with connect(work) as connection:
             yield connection, work

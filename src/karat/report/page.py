@@ -51,7 +51,7 @@ def render_report(
     Parameters
     ----------
     draw
-        Adds how the items were chosen, with the seal that proves it.
+        Adds how the items were chosen, with their seal.
     truth
         Labels in rank order, if they are all known; drawn as a dashed line.
     others

@@ -6,7 +6,8 @@ from pathlib import Path
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "tutorials" / "compare-systems.md"
 
 
-def test_the_tutorial_runs(capsys):
+def test_the_tutorial_runs(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(blocks) >= 8
     names: dict[str, object] = {"__name__": "tutorial"}

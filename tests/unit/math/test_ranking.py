@@ -10,7 +10,7 @@ import twins
 from sklearn import metrics as sk
 
 from karat.errors import InvalidInput
-from karat.exact import exact
+from karat.exact_curve import exact
 from karat.math import ranking
 
 TOLERANCE = 1e-12

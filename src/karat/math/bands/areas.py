@@ -100,24 +100,27 @@ def needs_replicates(n_smaller: int) -> bool:
 
 
 def average_precision_interval(
-    estimate: float, replicates: NDArray[np.float64], *, confidence_level: float
+    estimate: float, replicates: NDArray[np.float64], *, n_items: int, confidence_level: float
 ) -> tuple[float, float]:
     """Interval for average precision: the outer of the replicates' percentiles and a logit-normal at the estimate.
 
     Percentiles alone sit too low where precision is nearly 1, because a kernel always mixes the classes a little; the
     logit-normal alone is too narrow for few positives. Either by itself undercovers somewhere.
     """
-    inside = min(max(estimate, 1e-3), 1 - 1e-3)
+    # Half an item from 0 and 1: a perfect replicate must not send the deviation to infinity.
+    edge = 0.5 / n_items
+    inside = min(max(estimate, edge), 1 - edge)
+    deviation = logit_deviation(replicates, edge=edge)
     ends = (
         percentile_interval(replicates, confidence_level=confidence_level),
-        logit_interval(inside, logit_deviation(replicates), confidence_level=confidence_level),
+        logit_interval(inside, deviation, confidence_level=confidence_level),
     )
     return min(estimate, *(low for low, _ in ends)), max(estimate, *(high for _, high in ends))
 
 
-def logit_deviation(replicates: NDArray[np.float64]) -> float:
-    """Return the standard deviation of the replicates' logits."""
-    return float(np.std(logit(np.clip(replicates, 1e-4, 1 - 1e-4)), ddof=1))
+def logit_deviation(replicates: NDArray[np.float64], *, edge: float = 1e-4) -> float:
+    """Return the standard deviation of the replicates' logits, kept ``edge`` away from 0 and 1."""
+    return float(np.std(logit(np.clip(replicates, edge, 1 - edge)), ddof=1))
 
 
 def percentile_interval(replicates: NDArray[np.float64], *, confidence_level: float) -> tuple[float, float]:

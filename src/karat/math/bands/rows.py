@@ -93,7 +93,8 @@ def row_replicates(
     -----
     The kernels of two scores have the correlation of the scores within the class, so that two equal systems never
     differ by more than the pseudo-items. As in the default band a row of the counted class turns, with probability
-    1 / (n + 1), into a pseudo-item above or below all others, independently for each system.
+    1 / (n + 1), into a pseudo-item above or below all others, independently for each system: shared pseudo-items would
+    cancel, and where both systems look perfect the band of their difference would have no width at all.
     """
     values = normal_scores(labels.size)[::-1][np.array(ranks)]
     factors = {side: _kernel_factor(values[:, labels == side]) for side in (True, False)}

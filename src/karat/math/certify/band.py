@@ -181,13 +181,14 @@ def _note_for_planning(tally: Tally, cell: _Cell, rules: Rules, table: VarianceT
 @njit(cache=True)
 def _learn(rates: FloatArray, cell: _Cell, start: int, memory: float) -> None:
     """Let older labels fade and add this one to its class and to all."""
+    if cell.expected:  # nothing is learnt, and nothing forgotten for it
+        return
     rates *= math.exp(-math.log1p(cell.size / max(start, 100.0)) / memory)
-    if not cell.expected:
-        weight = 1.0 if cell.size > 1 else min(1.0, _EXHAUSTIVE_WEIGHT / max(0.01 * start, 1.0))
-        for row in (cell.klass, len(rates) - 1):
-            rates[row, HITS_LOW] += weight * cell.label_low
-            rates[row, HITS_HIGH] += weight * cell.label_high
-            rates[row, WEIGHT] += weight
+    weight = 1.0 if cell.size > 1 else min(1.0, _EXHAUSTIVE_WEIGHT / max(0.01 * start, 1.0))
+    for row in (cell.klass, len(rates) - 1):
+        rates[row, HITS_LOW] += weight * cell.label_low
+        rates[row, HITS_HIGH] += weight * cell.label_high
+        rates[row, WEIGHT] += weight
 
 
 @njit(cache=True)

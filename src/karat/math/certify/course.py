@@ -37,7 +37,7 @@ class _Care(NamedTuple):
     highest_bet: float
 
 
-_TARGET_CARE = _Care(early=0.95, jumps=1.6, pseudo_labels=0.6, pilot_pseudo_labels=0.5, lowest_bet=1.0, highest_bet=1.5)
+_TARGET_CARE = _Care(early=0.95, jumps=1.9, pseudo_labels=0.6, pilot_pseudo_labels=0.5, lowest_bet=1.0, highest_bet=1.5)
 _BUDGET_CARE = _Care(early=1.0, jumps=0.0, pseudo_labels=0.5, pilot_pseudo_labels=0.15, lowest_bet=0.7, highest_bet=1.5)
 
 NO_PARENTS = Parents(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64))
@@ -58,7 +58,7 @@ def pilot_size(settings: Settings, *, last_rank: int) -> int:
         most = _PILOT_MANY_PENDING if settings.pending > 20 else _PILOT
         wish = min(most, int(_PILOT_SHARE * cost))
     if settings.budget is not None:
-        wish = min(wish, settings.budget)
+        wish = min(wish, settings.budget // 2)  # a pilot without a pass would buy nothing
     return min(wish, last_rank)
 
 

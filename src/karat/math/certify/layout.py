@@ -97,8 +97,8 @@ def _blocks(
         ends = start + (np.arange(1, n_cells + 1) * step) // n_cells
         ends = ends[: max(1, min(n_cells, wanted))]
         return ends, np.ones(len(ends), np.int64), np.full(len(ends), -1)
-    first = np.searchsorted(parents.ends, start, side="right")
-    last = min(np.searchsorted(parents.ends, start + step, side="left") + 1, len(parents.ends))
+    first = int(np.searchsorted(parents.ends, start, side="right"))
+    last = min(int(np.searchsorted(parents.ends, start + step, side="left")) + 1, len(parents.ends))
     parts = np.empty(last - first, np.int64)
     n_new = 0
     n_blocks = 0

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import betainccinv, betaincinv
 
 from karat import _check
 
@@ -80,8 +80,8 @@ class LabelErrors:
         for name, (right, total) in (("positives", positives), ("negatives", negatives)):
             _check.whole(name, total)
             _check.whole(name, right, most=total)
-            least = float(stats.beta.ppf(each, right, total - right + 1)) if right > 0 else 0.0
-            most = float(stats.beta.isf(each, right + 1, total - right)) if right < total else 1.0
+            least = float(betaincinv(right, total - right + 1, each)) if right > 0 else 0.0
+            most = float(betainccinv(right + 1, total - right, each)) if right < total else 1.0
             limits.append((least, most))
         sensitivity, specificity = limits
         if side == "lower":  # the lower bound rests on the most sensitivity and the least specificity alone

@@ -161,7 +161,9 @@ class Walk:
         """Say whether there are cells to lay out before any further answer."""
         if np.any(self._pilot_values == PENDING):
             return False
-        if not self._looks or not self._looks[-1].laid_out:
+        if not self._looks:
+            return self.settings.budget is None or self.settings.budget > self.n_pilot
+        if not self._looks[-1].laid_out:
             return True
         return len(self._looks) < self.settings.looks and not len(self._looks[-1].pending) and not self.target_met
 

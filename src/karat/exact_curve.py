@@ -57,10 +57,10 @@ class ExactCurve:
         return {"f1": f1, "threshold": threshold, "rank": rank}
 
     def dcg(self, top: int | None = None) -> float:
-        return ranking.discounted_gain(self.ranking, top=top)
+        return ranking.discounted_gain(self.ranking, top=_top(top))
 
     def ndcg(self, top: int | None = None) -> float:
-        return ranking.normalised_discounted_gain(self.ranking, top=top)
+        return ranking.normalised_discounted_gain(self.ranking, top=_top(top))
 
     def at(self, rank: int, *, positives: int | None = None, beta: float = 1.0) -> dict[str, float | None]:
         """Return everything at a cut after ``rank`` items; None where a metric is undefined.
@@ -68,6 +68,7 @@ class ExactCurve:
         ``positives`` is the number of positives in the whole universe, if it is larger than the list.
         """
         rank = _check.whole("rank", rank, least=1, most=self.n_items)
+        beta = _check.number("beta", beta, above=0, most=1e100)
         kept_array, hits_array = ranking.hits_at(self.ranking, np.array([rank]), ties=self.ties)
         kept, hits = float(kept_array[0]), float(hits_array[0])
         total = self.n_positives if positives is None else _check.whole("positives", positives, least=self.n_positives)
@@ -139,6 +140,10 @@ def exact(y_true: ArrayLike, y_score: ArrayLike, *, ties: Ties = "threshold") ->
     _check.whole("number of items", len(labels), least=1)
     _check.one_of("ties", ties, ("threshold", "random"))
     return ExactCurve(ranking=ranking.rank_items(labels, scores), ties=ties)
+
+
+def _top(top: int | None) -> int | None:
+    return None if top is None else _check.whole("top", top, least=1)
 
 
 def cut_metrics(

@@ -83,7 +83,11 @@ def simulate(
     >>> simulate(scores, labels, method=karat.Paula(), replications=2).coverage
     1.0
     """
+    scores, labels = _check.finite_scores("scores", scores), _check.binary_labels("labels", labels)
     _check.same_length("scores", len(scores), "labels", len(labels))
+    _check.whole("number of items", len(scores), least=1)
+    seed = _check.whole("seed", seed)
+    judged_from = _check.whole("judged_from", judged_from, least=1)
     replications = _check.whole("replications", replications, least=1)
     n_items = len(scores)
     first = min(judged_from, n_items)

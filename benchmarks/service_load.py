@@ -1,0 +1,130 @@
+"""Many annotators at one answer a second: latency of answer-plus-next, over HTTP, as the page does it.
+
+python benchmarks/service_load.py --people 20 --seconds 30 [--db postgresql://...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import karat
+from karat.service.campaign import Campaign
+from karat.service.installation import Installation
+from karat.store import people
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--people", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--warm-up", type=float, default=8)
+    parser.add_argument("--items", type=int, default=200_000)
+    parser.add_argument("--db", default="")
+    arguments = parser.parse_args()
+    folder = Path(tempfile.mkdtemp())
+    numbers = np.arange(arguments.items)
+    pd.DataFrame({"id": numbers, "text": "a fact", "score": -numbers / arguments.items}).to_parquet(
+        folder / "r.parquet"
+    )
+    url = arguments.db or str(folder / "karat.db")
+    house = Installation(url)
+    engine = karat.open(folder / "r.parquet", score="score", id="id")
+    campaign = Campaign(ahead=2 * arguments.people)
+    project = house.create_project("Load", engine, campaign, by=house.owner())
+    cookies = []
+    for number in range(arguments.people):
+        user = house.add_user(f"user{number}")
+        with house.database.write() as connection:
+            people.set_member(connection, project.id, user.id, role="annotator", now=time.time())
+        cookies.append(house.access.use_sign_in_link(house.access.make_sign_in_link(user.id)))
+    house.close()
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {**os.environ, "KARAT_DB": url}
+    server = subprocess.Popen([sys.executable, "-m", "karat", "serve", "--port", str(port)], env=environment,
+                              stderr=subprocess.DEVNULL)  # fmt: skip
+    try:
+        _wait(port)
+        _drive(port, cookies, arguments.warm_up)
+        before = _cpu_seconds(server.pid)
+        times = _drive(port, cookies, arguments.seconds)
+        used = _cpu_seconds(server.pid) - before
+    finally:
+        server.terminate()
+        server.wait()
+    spent = np.array(times) * 1000
+    print(f"{len(spent):,} answers by {arguments.people} people in {arguments.seconds:g} s on "
+          f"{'PostgreSQL' if '://' in url else 'SQLite'}: p50 {np.percentile(spent, 50):.1f} ms, "
+          f"p95 {np.percentile(spent, 95):.1f} ms, p99 {np.percentile(spent, 99):.1f} ms; "
+          f"server CPU {1000 * used / max(len(spent), 1):.1f} ms an answer")  # fmt: skip
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _wait(port: int) -> None:
+    for _ in range(600):
+        try:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+
+
+def _drive(port: int, cookies: list[str], seconds: float) -> list[float]:
+    times: list[float] = []
+    lock = threading.Lock()
+    stop = time.monotonic() + seconds
+
+    def work(number: int, cookie: str) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        headers = {"cookie": f"karat_session={cookie}", "content-type": "application/json"}
+
+        def post(path: str, body: object) -> dict:
+            connection.request("POST", f"/api/projects/load/{path}", json.dumps(body), headers)
+            return json.loads(connection.getresponse().read())
+
+        hand = post("next", {"n": 3})
+        step = 0
+        time.sleep(number / len(cookies))
+        while time.monotonic() < stop:
+            began = time.perf_counter()
+            if hand["tasks"]:
+                step += 1
+                answer = {"item": hand["tasks"][0]["item"], "value": "yes", "request": f"{number}-{time.time()}"}
+                hand = post("answers", {"answers": [answer], "want": 3})["hand"]
+                with lock:
+                    times.append(time.perf_counter() - began)
+            else:
+                hand = post("next", {"n": 3})
+            time.sleep(max(0.0, 1 - (time.perf_counter() - began)))
+
+    threads = [threading.Thread(target=work, args=pair) for pair in enumerate(cookies)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return times
+
+
+if __name__ == "__main__":
+    main()

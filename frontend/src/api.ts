@@ -1,0 +1,69 @@
+// Talking to the service. Every failure becomes a Refusal (the service said no) or an Unreachable (nobody answered).
+
+export type Meaning = "positive" | "negative" | "unsure";
+export interface Option { value: string; label: string; key: string; meaning: Meaning }
+export type Node = string | { tag: string; href?: string; children: Node[] };
+export interface Project {
+  slug: string; title: string; state: string; role: string; question: string; options: Option[]; template: string;
+  votes: number; guidelines: Node[]; my_answers: number;
+}
+export interface Cell { name: string; value: unknown }
+export interface Task { item: number; fields: Cell[]; score: number | null; rank: number | null; votes: string[] | null }
+export interface Hand { tasks: Task[]; finished: boolean; retry_after: number | null; my_answers: number }
+export interface Answer { item: number; value: string; request: string; note: string | null; seconds: number | null }
+export interface Taken { answers: { request: string; accepted: boolean; detail: string | null }[]; hand: Hand | null }
+export interface PastAnswer { item: number; kind: string; value: string | null; note: string | null; at: number; fields: Cell[] }
+export interface Me { name: string; is_admin: boolean; has_password: boolean }
+export interface Progress {
+  n_items: number; method: string; laid_out: number; labelled: number; unsure: number; open: number; answers: number;
+  spent: number; currency: string; done: boolean;
+}
+export interface Bounds { estimate: number; low: number; high: number }
+export interface Curve {
+  headline: string; n_labels: number; confidence_level: number; guarantee: string; crossed: boolean;
+  worst_over_target: number | null; target_met: boolean | null; notes: string[];
+  assumptions: { statement: string; verdict: string; finding: string }[];
+  summary: Record<string, Bounds>;
+  points: Record<string, number[]>;
+  at: { rank: number; precision: Bounds; yield: Bounds }[];
+}
+export interface Annotator {
+  name: string; answers: number; seconds: number | null; last_at: number | null; cost: number; agrees_with_label: number | null;
+}
+export interface People { agreement: number | null; shared_items: number; annotators: Annotator[] }
+export interface Dispute {
+  item: number; fields: Cell[]; label: number | null; adjudicated: string | null;
+  votes: { user: string; value: string; note: string | null }[];
+}
+export interface Member { id: number; name: string; role: string }
+
+export class Refusal extends Error {
+  constructor(readonly status: number, message: string) { super(message); }
+}
+export class Unreachable extends Error {}
+
+export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(`/api${path}`, {
+      method,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch {
+    throw new Unreachable("The service cannot be reached.");
+  }
+  if (response.status >= 500) throw new Unreachable("The service has a problem.");
+  if (response.status === 204) return undefined as T;
+  const said = await response.json().catch(() => ({ detail: response.statusText }));
+  if (!response.ok) throw new Refusal(response.status, String(said.detail));
+  return said as T;
+}
+
+export const get = <T>(path: string) => call<T>("GET", path);
+export const post = <T>(path: string, body: unknown = {}) => call<T>("POST", path, body);
+
+export function newRequest(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16)); // randomUUID needs HTTPS
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

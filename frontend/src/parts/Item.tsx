@@ -1,0 +1,36 @@
+// An item laid out by template. Values are only ever put in as text.
+
+import type { Cell } from "../api";
+
+export function show(value: unknown): string {
+  if (value === null || value === undefined) return "–";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+function Rest({ fields }: { fields: Cell[] }) {
+  if (fields.length === 0) return null;
+  return <dl class="fields">{fields.map((field) => <div key={field.name}><dt>{field.name}</dt><dd>{show(field.value)}</dd></div>)}</dl>;
+}
+
+export function Item({ fields, template }: { fields: Cell[]; template: string }) {
+  const [first, second, third] = fields;
+  if (template === "triple" && first && second && third) {
+    return <div class="item triple">
+      <p><span class="term">{show(first.value)}</span> <span class="relation">{show(second.value)}</span>{" "}
+        <span class="term">{show(third.value)}</span></p>
+      <Rest fields={fields.slice(3)} />
+    </div>;
+  }
+  if (template === "pair" && first && second) {
+    return <div class="item pair">
+      <div class="columns">
+        {[first, second].map((field) => <section key={field.name}><h3>{field.name}</h3><p>{show(field.value)}</p></section>)}
+      </div>
+      <Rest fields={fields.slice(2)} />
+    </div>;
+  }
+  if (template === "text" && first) {
+    return <div class="item text"><p>{show(first.value)}</p><Rest fields={fields.slice(1)} /></div>;
+  }
+  return <div class="item"><Rest fields={fields} /></div>;
+}

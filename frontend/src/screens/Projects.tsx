@@ -1,0 +1,26 @@
+import { useEffect, useState } from "preact/hooks";
+import { get, type Project } from "../api";
+import { me, messageOf } from "../state";
+
+export function Projects() {
+  const [projects, setProjects] = useState<Project[] | null>(null), [problem, setProblem] = useState("");
+  useEffect(() => { get<Project[]>("/projects").then(setProjects, (error) => setProblem(messageOf(error))); }, []);
+  return <main>
+    <h1>My projects</h1>
+    {me.value !== null && !me.value.has_password &&
+      <p class="note">You came by a one-time link. <a href="#/me">Choose a password</a> to come back.</p>}
+    {problem !== "" && <p class="problem" role="alert">{problem}</p>}
+    {projects?.length === 0 && <p>There is no project yet. Make one with <code>karat init</code>.</p>}
+    <ul class="cards">
+      {projects?.map((project) => <li key={project.slug} class="card">
+        <h2>{project.title}</h2>
+        <p>{project.question}</p>
+        <p class="hint">{project.role}{project.state !== "open" && ` · ${project.state}`} · {project.my_answers.toLocaleString("en-US")} answers by you</p>
+        <p class="buttons">
+          {project.role !== "viewer" && <a class="button primary" href={`#/p/${project.slug}/label`}>Label</a>}
+          {project.role !== "annotator" && <a class="button" href={`#/p/${project.slug}`}>Watch</a>}
+        </p>
+      </li>)}
+    </ul>
+  </main>;
+}

@@ -1,0 +1,66 @@
+"""`karat backup`: a copy of the service's database, taken while it is in use."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from karat.cli.options import Db
+from karat.cli.output import print_text
+from karat.errors import InvalidData, InvalidInput
+
+
+def run(
+    target: Annotated[Path, typer.Argument(help="The copy to write; with --restore, the copy to read.")],
+    db: Db = None,
+    restore: Annotated[bool, typer.Option("--restore", help="Make a database from the copy instead.")] = False,
+) -> None:
+    """Copy a SQLite database while the service runs, and check the copy; or make a database from such a copy.
+
+    An existing file is never overwritten. For PostgreSQL use pg_dump.
+
+    Examples:
+
+        karat backup monday.db
+
+        karat backup --restore monday.db --db again.db
+    """
+    from karat.store.database import Database  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.web.settings import Settings  # noqa: PLC0415
+
+    where = Settings.read(db=db).db
+    if restore:
+        if "://" in where or Path(where).exists():
+            raise InvalidInput(f"'--db' must be a path that does not exist yet; got {where!r}.")
+        _check(target)
+        shutil.copyfile(target, where)
+        print_text(f"Restored {where} from {target}.")
+        return
+    if "://" not in where and not Path(where).exists():
+        raise InvalidInput(f"There is no database {where!r}.")
+    database = Database(where)
+    try:
+        database.back_up(target)
+    finally:
+        database.close()
+    _check(target)
+    print_text(f"Wrote {target}, checked.")
+
+
+def _check(copy: Path) -> None:
+    from karat.store.database import Database  # noqa: PLC0415
+
+    if not copy.is_file():
+        raise InvalidInput(f"There is no file {str(copy)!r}.")
+    database = Database(copy)
+    try:
+        found = database.check()
+    except Exception as error:  # what SQLite raises for a file that is no database
+        raise InvalidData(f"{copy} is damaged: {error}.") from error
+    finally:
+        database.close()
+    if found:
+        raise InvalidData(f"{copy} is damaged: {found[0]}.")

@@ -1,0 +1,79 @@
+"""`karat serve`: the labelling service."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from karat.cli.options import Db
+from karat.cli.output import say
+from karat.errors import InvalidInput, KaratError
+
+if TYPE_CHECKING:
+    from karat.service.installation import Installation
+    from karat.web.settings import Settings
+
+
+def run(
+    db: Db = None,
+    host: Annotated[str | None, typer.Option(help="Where to listen. [default: 127.0.0.1]")] = None,
+    port: Annotated[int | None, typer.Option(help="Where to listen. [default: 8000]")] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file with settings.")] = None,
+    workers: Annotated[int, typer.Option(help="Processes; more than one only on PostgreSQL.")] = 1,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print a sign-in link even if the owner has a password.")
+    ] = False,
+) -> None:
+    """Serve the labelling page and its API; an empty database is set up.
+
+    As long as the owner has no password, a one-time sign-in link for the owner is printed.
+
+    Examples:
+
+        karat serve
+
+        karat serve --db postgresql://karat@localhost/karat --host 0.0.0.0 --port 80 --workers 4
+    """
+    from karat.service.installation import Installation  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.web.settings import Settings  # noqa: PLC0415
+
+    settings = Settings.read(file=config, db=db, host=host, port=port)
+    start(settings, Installation(settings.db), workers=workers, link=link)
+
+
+def start(settings: Settings, house: Installation, *, workers: int = 1, link: bool = False) -> None:
+    """Serve until interrupted; the installation is closed then."""
+    import uvicorn  # noqa: PLC0415
+
+    from karat.web.app import create_app  # noqa: PLC0415
+
+    if workers > 1 and house.database.is_sqlite:
+        raise InvalidInput("'workers' must be 1 on SQLite; several processes share a PostgreSQL.")
+    say(f"karat is at {settings.address}")
+    owner = house.owner()
+    if link or owner.password_hash is None:
+        secret = house.access.make_sign_in_link(owner.id)
+        say(f"Sign in as {owner.name}, once, within two hours: {settings.address}/#/link/{secret}")
+    shared: dict[str, Any] = {
+        "host": settings.host, "port": settings.port, "log_level": "warning", "server_header": False,
+    }  # fmt: skip
+    if workers == 1:
+        threading.Thread(target=_warm_up, args=(house,), daemon=True).start()
+        uvicorn.run(create_app(settings, house=house), **shared)
+        house.close()
+        return
+    house.close()
+    for name in ("db", "public_url", "secure_cookies", "most_body"):
+        os.environ[f"KARAT_{name.upper()}"] = str(getattr(settings, name))
+    uvicorn.run("karat.web.app:from_environment", factory=True, workers=workers, **shared)
+
+
+def _warm_up(house: Installation) -> None:
+    try:
+        house.studies.warm_up()
+    except KaratError as error:  # a resource that has moved, say: its curve can still be seen
+        say(f"karat: {error}")

@@ -1,0 +1,1 @@
+"""Votes: from several answers an item to labels, and how far annotators agree."""

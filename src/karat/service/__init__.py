@@ -1,0 +1,1 @@
+"""Use cases of the labelling service; no HTTP here."""

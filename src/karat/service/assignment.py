@@ -1,0 +1,222 @@
+"""Handing out items and taking answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from karat import _check
+from karat.service.problems import Conflict, NotAllowed, NotFound
+from karat.service.votes import decide
+from karat.store import answers, desk, projects
+from karat.store.answers import Event
+from karat.store.desk import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy.engine import Connection
+
+    from karat.service.campaign import Campaign
+    from karat.service.studies import Studies
+    from karat.store.database import Database
+    from karat.store.projects import Project
+
+MOST_TASKS = 20
+MOST_NOTE = 5_000
+
+
+class Hand(NamedTuple):
+    """What a person holds, and if that is nothing, why."""
+
+    tasks: list[Task]
+    finished: bool
+    """Nothing more will come: the goal is met, or the person has judged all there is."""
+    retry_after: float | None
+    """Seconds until an item held by somebody else may become free."""
+
+
+class Answer(NamedTuple):
+    """An answer as a person sends it; ``request`` is the sender's own name for it, so that it counts once."""
+
+    item_id: int
+    value: str
+    request: str
+    note: str | None = None
+    seconds: float | None = None
+
+
+class Assignment:
+    """First come, first served, up to as many people an item as votes are wanted."""
+
+    def __init__(self, database: Database, studies: Studies, *, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._studies = studies
+        self._clock = clock
+
+    # --- handing out
+
+    def next_tasks(self, project: Project, campaign: Campaign, *, user_id: int, n: int = 3) -> Hand:
+        """Return up to ``n`` items for a person: those already held, then new ones; leases are extended."""
+        n = _check.whole("n", n, least=1, most=MOST_TASKS)
+        if project.state != "open":
+            return Hand([], project.state == "closed", None)
+        tasks = self._claim(project, campaign, user_id, n)
+        if not tasks and self._studies.replenish(project, campaign):
+            tasks = self._claim(project, campaign, user_id, n)
+        if tasks:
+            return Hand(tasks, finished=False, retry_after=None)
+        with self._database.read() as connection:
+            expiry = desk.next_expiry(connection, project.id)
+        if expiry is not None:
+            return Hand([], finished=False, retry_after=max(1.0, min(expiry - self._clock(), 15.0)))
+        done = self._studies.design(project).done
+        with self._database.read() as connection:
+            left = desk.count_free(connection, project.id, now=self._clock())
+        # what is left waits for other people's votes: this person has given all of theirs
+        return Hand([], finished=done or left > 0, retry_after=None if done or left > 0 else 15.0)
+
+    def _claim(self, project: Project, campaign: Campaign, user_id: int, n: int) -> list[Task]:
+        now = self._clock()
+        until = now + 60 * campaign.lease_minutes
+        with self._database.read() as connection:
+            mine = desk.held(connection, project.id, user_id)
+        if len(mine) >= n and all(task.leased_until > (now + until) / 2 for task in mine):
+            return mine[:n]  # nothing to write
+        with self._database.write() as connection:
+            desk.lock_person(connection, project.id, user_id)
+            desk.renew(connection, project.id, user_id, until=until)
+            missing = n - len(desk.held(connection, project.id, user_id))
+            for _ in range(missing):
+                if desk.claim(connection, project.id, user_id, now=now, until=until) is None:
+                    break
+            return desk.held(connection, project.id, user_id)[:n]
+
+    def release(self, project: Project, *, user_id: int) -> int:
+        """Give back what a person holds, on leaving."""
+        with self._database.write() as connection:
+            return desk.release(connection, project.id, user_id)
+
+    # --- taking answers
+
+    def answer(self, project: Project, campaign: Campaign, answer: Answer, *, user_id: int) -> Event:
+        """Record an answer, or a changed one, once; when this returns it is on disk."""
+        campaign.meaning(answer.value)
+        _check_note(answer.note)
+        if answer.seconds is not None:
+            _check.number("seconds", answer.seconds, least=0, most=1e6)
+        given = {"value": answer.value, "note": answer.note or None, "seconds": answer.seconds}
+        return self._act(project, campaign, "answer", answer.item_id, answer.request, user_id, given)
+
+    def skip(self, project: Project, campaign: Campaign, *, item_id: int, request: str, user_id: int) -> Event:
+        """Leave an item to others; the person does not see it again unless the skip is undone."""
+        return self._act(project, campaign, "skip", item_id, request, user_id, {})
+
+    def undo(self, project: Project, campaign: Campaign, *, request: str, user_id: int) -> Event | None:
+        """Take back the person's latest answer or skip; None if there is none left."""
+        _check_request(request)
+        with self._database.write() as connection:
+            desk.lock_person(connection, project.id, user_id)
+            known = answers.find_request(connection, user_id, request)
+            if known is not None:
+                return _same(known, kind="undo", item_id=known.item_id)
+            last = answers.last_to_undo(connection, project.id, user_id)
+            if last is None:
+                return None
+            desk.lock_item(connection, last.item_id)
+            line = answers.append(
+                connection,
+                "undo",
+                project_id=project.id,
+                item_id=last.item_id,
+                user_id=user_id,
+                request=request,
+                now=self._clock(),
+                undoes=last.id,
+            )
+            self._settle(connection, project, campaign, last.item_id, user_id)
+            return last._replace(id=line, kind="undo", undoes=last.id, value=None, request=request)
+
+    def history(self, project: Project, *, user_id: int, most: int = 50) -> list[dict[str, Any]]:
+        """Return a person's own answers and skips as they stand, latest first."""
+        with self._database.read() as connection:
+            rows = answers.history(connection, project.id, user_id, most=_check.whole("most", most, least=1, most=1000))
+        names = ("item_id", "kind", "value", "note", "at", "name", "payload")
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _act(
+        self,
+        project: Project,
+        campaign: Campaign,
+        kind: str,
+        item_id: int,
+        request: str,
+        user_id: int,
+        given: dict[str, Any],
+    ) -> Event:
+        _check_request(request)
+        with self._database.write() as connection:
+            desk.lock_person(connection, project.id, user_id)
+            known = answers.find_request(connection, user_id, request)
+            if known is not None:
+                return _same(known, kind=kind, item_id=item_id, value=given.get("value"))
+            if project.state == "closed":
+                raise NotAllowed("The project is closed.")
+            if desk.find_task(connection, project.id, item_id) is None:
+                raise NotFound(f"There is no item {item_id} in this project.")
+            if not desk.was_handed_out(connection, item_id, user_id):
+                raise NotAllowed(f"Item {item_id} was not handed out to you.")
+            desk.lock_item(connection, item_id)
+            now = self._clock()
+            line = answers.append(
+                connection,
+                kind,
+                project_id=project.id,
+                item_id=item_id,
+                user_id=user_id,
+                request=request,
+                now=now,
+                **given,
+            )
+            self._settle(connection, project, campaign, item_id, user_id)
+            values = (given.get("value"), given.get("note"), given.get("seconds"))
+            return Event(line, project.id, item_id, user_id, kind, None, *values, request, now)
+
+    def _settle(self, connection: Connection, project: Project, campaign: Campaign, item_id: int, user_id: int) -> None:
+        """Make slot, vote and label of an item agree with what the ledger says by now."""
+        standing = answers.standing(connection, item_id, user_id)
+        answers.set_vote(connection, standing, item_id=item_id, user_id=user_id, project_id=project.id)
+        if standing is None:
+            desk.take_back(connection, item_id, user_id, until=self._clock() + 60 * campaign.lease_minutes)
+        elif standing.kind == "skip":
+            desk.free_after_skip(connection, item_id, user_id)
+        else:
+            desk.take_for_answer(connection, project.id, item_id, user_id)
+        settle_label(connection, campaign, item_id)
+
+
+def settle_label(connection: Connection, campaign: Campaign, item_id: int) -> None:
+    """Write the label that an item's votes, or its adjudication, come to."""
+    ruling = answers.adjudicated(connection, item_id)
+    if ruling is not None:
+        projects.set_label(connection, item_id, campaign.meaning(ruling))
+        return
+    meanings = [campaign.meaning(value) for value in answers.votes_on(connection, item_id)]
+    projects.set_label(connection, item_id, decide(meanings, wanted=campaign.votes, tie=campaign.tie))
+
+
+def _same(known: Event, **expected: Any) -> Event:
+    """Return what was recorded for a request that came again; another content under the same name is refused."""
+    for name, value in expected.items():
+        if getattr(known, name) != value:
+            raise Conflict(f"The request {known.request!r} was already used for something else.")
+    return known
+
+
+def _check_request(request: str) -> None:
+    if not 1 <= len(request) <= 64 or not request.isprintable():
+        raise _check.refuse("request", "a name of 1 to 64 characters", request[:80])
+
+
+def _check_note(note: str | None) -> None:
+    if note is not None and (len(note) > MOST_NOTE or "\x00" in note):
+        raise _check.refuse("note", f"text of at most {MOST_NOTE:,} characters", f"{len(note):,} characters")

@@ -1,0 +1,148 @@
+"""How far a project is: the curve, labels and money, the forecast, how people agree, and what can be taken away."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from karat.service.forecast import forecast_labels
+from karat.service.studies import labels_for_design
+from karat.service.votes import raw_agreement
+from karat.store import answers, projects
+from karat.study import harmless
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from karat.service.campaign import Campaign
+    from karat.service.studies import Studies
+    from karat.store.database import Database
+    from karat.store.projects import Project
+
+_WORDS = {1: "1", 0: "0", -1: "unsure"}
+
+
+class Progress:
+    """What the owner watches."""
+
+    def __init__(self, database: Database, studies: Studies, *, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._studies = studies
+        self._clock = clock
+        self._forecasts: dict[int, tuple[tuple[int, int], int | None]] = {}
+
+    def summary(self, project: Project, campaign: Campaign) -> dict[str, Any]:
+        """Return labels, answers, money and how people agree."""
+        with self._database.read() as connection:
+            by_label = projects.count_items(connection, project.id)
+            n_answers = answers.count_votes(connection, project.id)
+        design = self._studies.design(project)
+        labelled = by_label.get(1, 0) + by_label.get(0, 0)
+        return {
+            "n_items": design.draw.n_items,
+            "method": design.draw.method,
+            "laid_out": sum(by_label.values()),
+            "labelled": labelled,
+            "unsure": by_label.get(-1, 0),
+            "open": by_label.get(None, 0),
+            "answers": n_answers,
+            "spent": n_answers * campaign.price,
+            "currency": campaign.currency,
+            "done": design.done,
+        }
+
+    def people(self, project: Project, campaign: Campaign) -> dict[str, Any]:
+        """Return how far votes agree, overall and for each annotator."""
+        with self._database.read() as connection:
+            votes = answers.list_votes(connection, project.id)
+            spending = answers.spending(connection, project.id)
+            labels = {row.id: row.label for row in projects.item_rows(connection, project.id)}
+        by_item: dict[int, list[int]] = {}
+        for vote in votes:
+            by_item.setdefault(vote.item_id, []).append(campaign.meaning(vote.value))
+        shared = {item for item, meanings in by_item.items() if len(meanings) > 1}
+        agreed, judged = Counter[int](), Counter[int]()
+        for vote in votes:
+            if vote.item_id in shared and labels.get(vote.item_id) is not None:
+                judged[vote.user_id] += 1
+                agreed[vote.user_id] += campaign.meaning(vote.value) == labels[vote.item_id]
+        return {
+            "agreement": raw_agreement(by_item.values()),
+            "shared_items": len(shared),
+            "annotators": [
+                {
+                    "name": name,
+                    "answers": count,
+                    "seconds": seconds,
+                    "last_at": last,
+                    "cost": count * campaign.price,
+                    "agrees_with_label": agreed[id_] / judged[id_] if judged[id_] else None,
+                }
+                for id_, name, count, seconds, last in spending
+            ],
+        }
+
+    def still_needed(self, project: Project) -> int | None:
+        """Return about how many labels are still to be bought; None where that cannot be said yet.
+
+        It may take a second, so it is asked for by itself.
+        """
+        with self._database.read() as connection:
+            version = answers.version(connection, project.id)
+        known = self._forecasts.get(project.id)
+        # a forecast replays the whole design: not again for every answer
+        if known is not None and version[0] < known[0][0] * 1.05 + 5 and known[0][0] <= version[0]:
+            bought_since = version[0] - known[0][0]
+            return None if known[1] is None else max(0, known[1] - bought_since)
+        needed = forecast_labels(self._studies.design(project))
+        self._forecasts[project.id] = (version, needed)
+        return needed
+
+    # --- to take away
+
+    def draw_document(self, project: Project) -> dict[str, Any]:
+        """Return the sealed draw: with the labels it gives the same curve anywhere."""
+        with self._database.read() as connection:
+            return projects.draw_document(connection, project.id)
+
+    def labels_csv(self, project: Project) -> str:
+        """Return the labels as `karat curve` reads them, joined with the draw by rank."""
+        with self._database.read() as connection:
+            rows = projects.item_rows(connection, project.id)
+            told = labels_for_design(projects.labels_by_rank(connection, project.id))
+        value_of = dict(zip(told.ranks.tolist(), told.values.tolist(), strict=True))
+        table = [(row.rank, row.name, _WORDS[value_of[row.rank]]) for row in rows if row.rank in value_of]
+        return _csv(("rank", "item", "label"), table)
+
+    def ledger_csv(self, project: Project) -> str:
+        """Return every line of the ledger."""
+        with self._database.read() as connection:
+            lines = answers.events(connection, project.id)
+        names = ("line", "at", "kind", "rank", "item", "user", "value", "note", "seconds", "undoes")
+        return _csv(names, ([line[name] for name in names] for line in lines))
+
+    def items_jsonl(self, project: Project) -> str:
+        """Return the items with payload, label and votes, one JSON object a line."""
+        with self._database.read() as connection:
+            rows = projects.item_rows(connection, project.id)
+            votes = answers.list_votes(connection, project.id)
+        by_item: dict[int, list[dict[str, Any]]] = {}
+        for vote in votes:
+            by_item.setdefault(vote.item_id, []).append({"user": vote.user, "value": vote.value, "note": vote.note})
+        lines = [
+            json.dumps({"rank": row.rank, "id": row.name, "score": row.score, "payload": json.loads(row.payload),
+                        "label": row.label, "votes": by_item.get(row.id, [])}, ensure_ascii=False, allow_nan=False)
+            for row in rows
+        ]  # fmt: skip
+        return "".join(line + "\n" for line in lines)
+
+
+def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream)
+    writer.writerow(head)
+    writer.writerows([harmless(value) for value in row] for row in rows)
+    return stream.getvalue()

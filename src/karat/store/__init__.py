@@ -1,0 +1,1 @@
+"""What the service remembers: every SQL statement of karat's labelling service lives here."""

@@ -1,0 +1,123 @@
+"""Opening a database and its transactions.
+
+SQLite: write-ahead log and `synchronous = FULL`, so an answer that was acknowledged survives a power cut; a transaction
+that writes takes the write lock at its beginning, so it cannot fail half way because another one wrote meanwhile.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy
+from sqlalchemy import event
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from karat.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from sqlalchemy.engine import Connection, Engine
+
+_READS_ONLY = "karat_reads_only"
+_PATIENCE = 30.0
+"""Seconds that a SQLite connection waits for another writer: nobody sees "database is locked"."""
+
+
+class Database:
+    """A database by URL: a path means SQLite.
+
+    Examples
+    --------
+    >>> import tempfile, sqlalchemy
+    >>> database = Database(tempfile.mkdtemp() + "/karat.db")
+    >>> with database.write() as connection:
+    ...     connection.scalar(sqlalchemy.text("PRAGMA journal_mode"))
+    'wal'
+    >>> database.close()
+    """
+
+    def __init__(self, url: str | Path) -> None:
+        text = str(url)
+        try:
+            self.url = sqlalchemy.make_url(text if "://" in text else f"sqlite:///{text}")
+            if self.url.drivername in {"postgresql", "postgres"}:
+                self.url = self.url.set(drivername="postgresql+psycopg")
+            self.engine = self._open()
+        except (ArgumentError, NoSuchModuleError) as error:
+            raise InvalidInput(f"'db' must be a path or a URL of SQLite or PostgreSQL; {error}.") from error
+        except ModuleNotFoundError as error:
+            raise MissingExtra(f"PostgreSQL needs an extra: pip install 'karat[postgres]' ({error}).") from error
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.url.get_backend_name() == "sqlite"
+
+    def _open(self) -> Engine:
+        backend = self.url.get_backend_name()
+        if backend == "postgresql":
+            return sqlalchemy.create_engine(self.url, pool_pre_ping=True, pool_size=20, max_overflow=20)
+        if backend != "sqlite":
+            raise InvalidInput(f"'db' must be SQLite or PostgreSQL; got {backend!r}.")
+        if self.url.database in {None, "", ":memory:"}:
+            raise InvalidInput("'db' must be a file: a database in memory would lose its answers.")
+        engine = sqlalchemy.create_engine(self.url, connect_args={"timeout": _PATIENCE}, pool_size=20, max_overflow=20)
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Open a transaction that is committed at the end, or rolled back whole."""
+        with self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Open a transaction that sees one state of the database and writes nothing."""
+        with self.engine.connect().execution_options(**{_READS_ONLY: True}) as connection, connection.begin():
+            yield connection
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    # --- the whole database
+
+    def back_up(self, target: Path) -> None:
+        """Copy a SQLite database while it is in use; the copy is one consistent state."""
+        self._require_sqlite("back up", "pg_dump")
+        if target.exists():
+            raise InvalidInput(f"'target' must not exist yet; got {str(target)!r}.")
+        source, copy = sqlite3.connect(str(self.url.database)), sqlite3.connect(target)
+        try:
+            source.backup(copy, pages=1000)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete in itself
+        finally:
+            copy.close()
+            source.close()
+
+    def check(self) -> list[str]:
+        """Return what is wrong with the files of a SQLite database; nothing, if all is well."""
+        self._require_sqlite("check", "pg_amcheck")
+        with self.read() as connection:
+            found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
+            found += [f"dangling reference: {row}" for row in connection.exec_driver_sql("PRAGMA foreign_key_check")]
+        return [line for line in found if line != "ok"]
+
+    def _require_sqlite(self, what: str, tool: str) -> None:
+        if not self.is_sqlite:
+            raise InvalidInput(f"To {what} PostgreSQL use its own tool: {tool}.")
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # transactions are begun below, not by the driver
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    reads_only = connection.get_execution_options().get(_READS_ONLY, False)
+    connection.exec_driver_sql("BEGIN" if reads_only else "BEGIN IMMEDIATE")

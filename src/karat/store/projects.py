@@ -1,0 +1,189 @@
+"""Projects, their draws batch by batch, and the items as drawn."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import func, insert, select, update
+
+from karat.store.schema import audit, batches, draws, items, members, projects, slots, users
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy.engine import Connection
+
+_PLACES = 1_000_000
+"""More than any batch has items: a slot's turn is batch * _PLACES + place."""
+
+
+class Project(NamedTuple):
+    """A project as stored; ``settings`` is what `karat.service.campaign` makes of it."""
+
+    id: int
+    slug: str
+    title: str
+    state: str
+    settings: dict[str, Any]
+    created_at: float
+
+
+class NewItem(NamedTuple):
+    """An item to put before people."""
+
+    rank: int
+    name: str
+    score: float
+    place: int
+    payload: Mapping[str, Any]
+
+
+class ItemRow(NamedTuple):
+    """An item as stored; its payload is JSON."""
+
+    id: int
+    rank: int
+    name: str
+    score: float
+    payload: str
+    label: int | None
+
+
+def add_project(connection: Connection, slug: str, *, title: str, settings: Mapping[str, Any], now: float) -> int:
+    values = {"slug": slug, "title": title, "state": "open", "settings": _dump(settings), "created_at": now}
+    return int(connection.execute(insert(projects).values(values).returning(projects.c.id)).scalar_one())
+
+
+def find_project(connection: Connection, slug: str) -> Project | None:
+    row = connection.execute(select(projects).where(projects.c.slug == slug)).one_or_none()
+    return None if row is None else _project(row)
+
+
+def list_projects(connection: Connection, *, user_id: int | None = None) -> list[tuple[Project, str | None]]:
+    """Return all projects, or those a user belongs to with the role; by title."""
+    if user_id is None:
+        return [(_project(row), None) for row in connection.execute(select(projects).order_by(projects.c.title))]
+    query = (
+        select(projects, members.c.role)
+        .join(members, members.c.project_id == projects.c.id)
+        .where(members.c.user_id == user_id)
+        .order_by(projects.c.title)
+    )
+    return [(_project(row[:-1]), row[-1]) for row in connection.execute(query)]
+
+
+def change_project(connection: Connection, id: int, *, title: str, state: str, settings: Mapping[str, Any]) -> None:
+    values = {"title": title, "state": state, "settings": _dump(settings)}
+    connection.execute(update(projects).where(projects.c.id == id).values(values))
+
+
+# --- draws
+
+
+def add_draw(connection: Connection, project_id: int, header: Mapping[str, Any], *, now: float) -> None:
+    connection.execute(insert(draws).values(project_id=project_id, header=_dump(header), created_at=now))
+
+
+def add_batch(connection: Connection, project_id: int, number: int, *, document: Mapping[str, Any], now: float) -> None:
+    """Write one sealed batch; a second one with the same number violates the key."""
+    content = {name: value for name, value in document.items() if name != "seal"}
+    values = {"project_id": project_id, "number": number, "content": _dump(content), "seal": document["seal"],
+              "created_at": now}  # fmt: skip
+    connection.execute(insert(batches).values(values))
+
+
+def count_batches(connection: Connection, project_id: int) -> int:
+    return int(connection.scalar(select(func.count()).where(batches.c.project_id == project_id)) or 0)
+
+
+def draw_document(connection: Connection, project_id: int) -> dict[str, Any]:
+    """Return the draw as the document that `karat.draws.Draw.from_dict` reads."""
+    header = json.loads(connection.execute(select(draws.c.header).where(draws.c.project_id == project_id)).scalar_one())
+    query = (
+        select(batches.c.content, batches.c.seal).where(batches.c.project_id == project_id).order_by(batches.c.number)
+    )
+    return {**header, "batches": [{**json.loads(content), "seal": seal} for content, seal in connection.execute(query)]}
+
+
+# --- items
+
+
+def add_items(connection: Connection, project_id: int, new_items: Sequence[NewItem], *, batch: int, votes: int) -> None:
+    """Put items before people, each with as many open slots as votes are wanted."""
+    if not new_items:
+        return
+    rows = [{"project_id": project_id, "rank": item.rank, "name": item.name, "score": item.score, "batch": batch,
+             "place": item.place, "payload": _dump(item.payload)} for item in new_items]  # fmt: skip
+    connection.execute(insert(items), rows)
+    query = select(items.c.id, items.c.place).where(items.c.project_id == project_id, items.c.batch == batch)
+    connection.execute(
+        insert(slots),
+        [{"project_id": project_id, "item_id": id_, "number": number, "turn": batch * _PLACES + place, "state": "open"}
+         for id_, place in connection.execute(query).all() for number in range(1, votes + 1)],
+    )  # fmt: skip
+
+
+def labels_by_rank(connection: Connection, project_id: int) -> list[tuple[int, int | None, int]]:
+    """Return rank, label (None: open) and batch of every item, by rank."""
+    query = (
+        select(items.c.rank, items.c.label, items.c.batch)
+        .where(items.c.project_id == project_id)
+        .order_by(items.c.rank)
+    )
+    return [tuple(row) for row in connection.execute(query)]
+
+
+def count_items(connection: Connection, project_id: int) -> dict[int | None, int]:
+    """Return the number of items by label."""
+    query = select(items.c.label, func.count()).where(items.c.project_id == project_id).group_by(items.c.label)
+    return {row[0]: int(row[1]) for row in connection.execute(query)}
+
+
+def item_rows(connection: Connection, project_id: int) -> list[ItemRow]:
+    """Return every item, by rank."""
+    columns = (items.c.id, items.c.rank, items.c.name, items.c.score, items.c.payload, items.c.label)
+    query = select(*columns).where(items.c.project_id == project_id).order_by(items.c.rank)
+    return [ItemRow(*row) for row in connection.execute(query)]
+
+
+def set_label(connection: Connection, item_id: int, label: int | None) -> None:
+    connection.execute(update(items).where(items.c.id == item_id).values(label=label))
+
+
+# --- audit
+
+
+def add_audit(
+    connection: Connection,
+    action: str,
+    *,
+    now: float,
+    user_id: int | None = None,
+    project_id: int | None = None,
+    **detail: Any,
+) -> None:
+    """Write down who did what."""
+    values = {"at": now, "user_id": user_id, "project_id": project_id, "action": action, "detail": _dump(detail)}
+    connection.execute(insert(audit).values(values))
+
+
+def list_audit(connection: Connection, project_id: int, *, most: int) -> list[dict[str, Any]]:
+    query = (
+        select(audit.c.at, users.c.name, audit.c.action, audit.c.detail)
+        .join(users, users.c.id == audit.c.user_id, isouter=True)
+        .where(audit.c.project_id == project_id)
+        .order_by(audit.c.id.desc())
+        .limit(most)
+    )
+    return [{"at": at, "user": name, "action": action, "detail": json.loads(detail)}
+            for at, name, action, detail in connection.execute(query)]  # fmt: skip
+
+
+def _project(row: Any) -> Project:
+    id_, slug, title, state, settings, created_at = row
+    return Project(id_, slug, title, state, json.loads(settings), created_at)
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False, default=str)

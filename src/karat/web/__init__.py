@@ -1,0 +1,1 @@
+"""The labelling service on HTTP: an API and the page that uses it."""

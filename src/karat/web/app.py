@@ -1,0 +1,105 @@
+"""`create_app(settings)`: the service as an ASGI application."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+import karat
+from karat.errors import InvalidInput, KaratError
+from karat.service.installation import Installation
+from karat.service.problems import Conflict, NotAllowed, NotFound, NotSignedIn, TooManyTries
+from karat.web.guards import Guards, Metrics
+from karat.web.routes import adjudications, exports, members, progress, projects, sessions, system, tasks, tokens
+from karat.web.settings import Settings
+from karat.web.shapes import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+STATIC = Path(__file__).parent / "static"
+_STATUS: dict[type[KaratError], int] = {
+    NotSignedIn: 401,
+    NotAllowed: 403,
+    NotFound: 404,
+    Conflict: 409,
+    TooManyTries: 429,
+    InvalidInput: 400,
+}
+_PROBLEMS: dict[int | str, dict[str, Any]] = {
+    status: {"model": Problem} for status in (400, 401, 403, 404, 409, 413, 422, 429)
+}
+_log = logging.getLogger("karat.web")
+
+
+def create_app(settings: Settings, *, house: Installation | None = None) -> FastAPI:
+    """Return the application; an empty database is set up."""
+    opened = house or Installation(settings.db)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        if house is None:
+            opened.close()
+
+    app = FastAPI(
+        title="karat",
+        version=karat.__version__,
+        summary="Label items, watch the certified curve.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # those pages load scripts from elsewhere
+        redoc_url=None,
+        responses=_PROBLEMS,
+        lifespan=lifespan,
+    )
+    app.state.house, app.state.settings, app.state.metrics = opened, settings, Metrics()
+    for module in (sessions, tokens, projects, members, tasks, progress, adjudications, exports, system):
+        app.include_router(module.router)
+    app.add_api_route("/", _page, include_in_schema=False)
+    if STATIC.is_dir():
+        app.mount("/assets", StaticFiles(directory=STATIC / "assets"), name="assets")
+    app.add_exception_handler(KaratError, _explain)
+    app.add_exception_handler(RequestValidationError, _explain_shape)
+    app.add_exception_handler(HTTPException, _explain_http)
+    app.add_middleware(Guards, metrics=app.state.metrics, most_body=settings.most_body)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """Return the application as the environment says; for servers that start it by name."""
+    return create_app(Settings.read())
+
+
+def _page() -> Response:
+    index = STATIC / "index.html"
+    if not index.is_file():
+        return PlainTextResponse("The page was not built; the API is at /api/openapi.json.", status_code=503)
+    return FileResponse(index)
+
+
+def _explain(_request: Request, error: Exception) -> Response:
+    status = next((code for kind, code in _STATUS.items() if isinstance(error, kind)), 500)
+    if status == 500:
+        _log.exception("not explained", exc_info=error)
+    headers = {"retry-after": str(round(error.seconds))} if isinstance(error, TooManyTries) else None
+    return JSONResponse({"detail": str(error)}, status_code=status, headers=headers)
+
+
+def _explain_shape(_request: Request, error: Exception) -> Response:
+    """Say what is wrong with a request without repeating it: it may hold a password, or NaN."""
+    assert isinstance(error, RequestValidationError)  # noqa: S101
+    found = [f"{'.'.join(str(part) for part in entry['loc'])}: {entry['msg']}" for entry in error.errors()[:5]]
+    return JSONResponse({"detail": "; ".join(found)}, status_code=422)
+
+
+def _explain_http(_request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)  # noqa: S101
+    return JSONResponse({"detail": str(error.detail)}, status_code=error.status_code, headers=error.headers)

@@ -1,0 +1,67 @@
+"""What the owner watches."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Query
+from fastapi.responses import Response
+
+from karat.report.page import marks, render_report
+from karat.web import shapes
+from karat.web.deps import InProject, Visit
+
+router = APIRouter(prefix="/api/projects/{project}", tags=["progress"])
+Watch = Annotated[Visit, Depends(InProject("watch"))]
+Share = Annotated[float | None, Query(gt=0, le=1, allow_inf_nan=False)]
+
+
+@router.get("/progress")
+def read_progress(visit: Watch) -> shapes.Progress:
+    """Return labels, answers and money."""
+    return shapes.Progress(**visit.house.progress.summary(visit.project, visit.campaign))
+
+
+@router.get("/forecast")
+def read_forecast(visit: Watch) -> shapes.Forecast:
+    """Return about how many labels are still to be bought; null where that cannot be said."""
+    return shapes.Forecast(still_needed=visit.house.progress.still_needed(visit.project))
+
+
+@router.get("/curve")
+def read_curve(visit: Watch) -> dict[str, Any]:
+    """Return the curve with its bounds, as `karat curve --json` prints it, and the answer in one sentence."""
+    curve = visit.house.studies.curve(visit.project)
+    at = [{"rank": rank, "precision": curve.at(rank).to_dict(), "yield": curve.gain_at(rank).to_dict()}
+          for rank in marks(curve.n_items)]  # fmt: skip
+    return {**curve.to_dict(), "headline": curve.headline(), "at": at}
+
+
+@router.get("/people")
+def read_people(visit: Watch) -> shapes.People:
+    """Return how far votes agree, overall and for each annotator."""
+    return shapes.People(**visit.house.progress.people(visit.project, visit.campaign))
+
+
+@router.get("/cutoff")
+def find_cutoff(visit: Watch, precision: Share = None, recall: Share = None) -> shapes.Cutoff:
+    """Return how many items to keep so that precision, or recall, is certainly at least so high."""
+    curve = visit.house.studies.curve(visit.project)
+    rank = curve.cutoff(precision=precision, recall=recall)
+    name, target = ("precision", precision) if precision is not None else ("recall", recall)
+    level = "certain" if curve.guarantee == "exact" else f"{curve.confidence_level:.0%} certain"
+    if rank is None:
+        sentence = f"No number of items has {name} {level} to be at least {target:g}, so far."
+    else:
+        sentence = f"{name.capitalize()} at least {target:g}, {level}: keep the top {rank:,} of {curve.n_items:,}."
+    return shapes.Cutoff(rank=rank, sentence=sentence)
+
+
+@router.get("/report", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+def read_report(visit: Watch) -> Response:
+    """Return the report of `karat curve --html` as a file to keep."""
+    curve = visit.house.studies.curve(visit.project)
+    page = render_report(curve, title=visit.project.title, draw=visit.house.studies.design(visit.project).draw)
+    # never shown in place: a page of the service carries its own policy, a report its own styles
+    headers = {"content-disposition": f'attachment; filename="{visit.project.slug}.html"'}
+    return Response(page, media_type="application/octet-stream", headers=headers)

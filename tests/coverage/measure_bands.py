@@ -1,0 +1,28 @@
+"""Print the coverage tables of docs/explanation/bands.md: ``python -m tests.coverage.measure_bands [runs]``."""
+
+# ruff: noqa: T201
+import sys
+
+from tests.coverage.band_populations import POPULATIONS, measure, measure_comparison
+
+SIZES = {"rare": (1000, 1500, 5000)}
+NAMES = ("band", "average_precision", "roc_auc", "best_f1")
+
+
+def main(n_runs=200):
+    for curve, method in (("pr", "default"), ("roc", "default"), ("pr", "exact")):
+        print(f"\n{curve}, {method}, {n_runs} runs\n\n| population | n | width | band | AP | AUC | best F1 |")
+        print("|---|---|---|---|---|---|---|")
+        for name in POPULATIONS:
+            for n_items in SIZES.get(name, (200, 1000)):
+                held, width = measure(name, n_items, n_runs, curve=curve, method=method)
+                shares = [f"{held[key] / n_runs:.3f}" if key in held else "" for key in NAMES]
+                print(f"| {name} | {n_items:,} | {width:.3f} | {' | '.join(shares)} |", flush=True)
+    print(f"\ndifference of two systems, {n_runs // 4} runs")
+    for shifts in ((1.5, 2.0), (3.0, 3.3)):
+        held = measure_comparison(200, n_runs // 4, shifts=shifts)
+        print(shifts, {name: round(count / (n_runs // 4), 3) for name, count in held.items()}, flush=True)
+
+
+if __name__ == "__main__":
+    main(*(int(value) for value in sys.argv[1:]))
