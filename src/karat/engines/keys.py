@@ -34,8 +34,11 @@ class Key(Protocol):
     """Whether its values are whole numbers."""
     of_ties: ClassVar[bool]
     """Whether it looks at the id, not at the score."""
-    bits: int
-    """About how many bits its values have."""
+
+    @property
+    def bits(self) -> int:
+        """About how many bits its values have."""
+        ...
 
     def of(self, score: Any, number: Any, *, whole: Callable[[Any], Any]) -> Any:
         """Return the key; ``whole`` turns a number into the integer below it."""

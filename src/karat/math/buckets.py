@@ -178,7 +178,7 @@ def _add_up(  # noqa: C901
 
 
 @njit(cache=True)
-def _place_negatives(
+def _place_negatives(  # noqa: C901
     scores: Floats, distinct: Floats, table: NDArray[np.int64], gap: NDArray[np.int64], same: NDArray[np.int64]
 ) -> None:
     """Count for each score where it falls among the distinct ones of positives.
