@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from karat.cli.options import Db
-from karat.cli.output import print_text
+from karat.cli.options import AsJson, Db
+from karat.cli.output import print_json, print_text
 from karat.errors import InvalidData, InvalidInput
 
 
@@ -17,6 +17,7 @@ def run(
     target: Annotated[Path, typer.Argument(help="The copy to write; with --restore, the copy to read.")],
     db: Db = None,
     restore: Annotated[bool, typer.Option("--restore", help="Make a database from the copy instead.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Copy a SQLite database while the service runs, and check the copy; or make a database from such a copy.
 
@@ -37,7 +38,7 @@ def run(
             raise InvalidInput(f"'--db' must be a path that does not exist yet; got {where!r}.")
         _check(target)
         shutil.copyfile(target, where)
-        print_text(f"Restored {where} from {target}.")
+        _say(f"Restored {where} from {target}.", as_json=as_json, restored=where, copy=str(target))
         return
     if "://" not in where and not Path(where).exists():
         raise InvalidInput(f"There is no database {where!r}.")
@@ -47,7 +48,14 @@ def run(
     finally:
         database.close()
     _check(target)
-    print_text(f"Wrote {target}, checked.")
+    _say(f"Wrote {target}, checked.", as_json=as_json, database=where, copy=str(target))
+
+
+def _say(text: str, *, as_json: bool, **facts: str) -> None:
+    if as_json:
+        print_json(facts)
+    else:
+        print_text(text)
 
 
 def _check(copy: Path) -> None:
