@@ -152,10 +152,10 @@ class SqlLabels(SqlScanner):
                 found = self._table.query(
                     f"SELECT score, label FROM ({sql}) WHERE {places} AND {inside}", what="reading"
                 )
-                labels = np.ma.asarray(found["label"])
-                if np.ma.getmaskarray(labels).any():
+                labels = found["label"]
+                if np.ma.isMaskedArray(labels) or labels.max(initial=0) > 1:
                     self._labelled.refuse_bad_labels(self._label)
-                yield np.asarray(found["score"], dtype=np.float64), np.asarray(labels.data, dtype=np.uint8)
+                yield np.asarray(found["score"], dtype=np.float64), np.asarray(labels, dtype=np.uint8)
 
 
 class Sql:

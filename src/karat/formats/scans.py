@@ -98,7 +98,7 @@ class ScannedFiles(FileTable):
     def labelled(self, *, score: str, label: str) -> list[tuple[str, int]]:
         """Return SQL for pieces with the columns place, score and label, and how many rows each has.
 
-        Places count from 0 in each piece; a label that is neither 0 nor 1 is NULL. A range of places is read without
+        Places count from 0 in each piece; a label that is neither 0 nor 1 is NULL or above 1. A range of places is read without
         touching the rest.
         """
         self.require(score)
