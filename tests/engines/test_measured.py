@@ -110,6 +110,24 @@ def test_text_files_and_databases(form, tmp_path):
     )
 
 
+def test_rows_arrive_with_and_without_pyarrow(tmp_path, monkeypatch):
+    from karat.formats import scans
+
+    monkeypatch.setattr(scans, "CHUNK_ROWS", 1000)
+    frame = pl.DataFrame({"score": np.arange(2500.0), "label": [0, 1, None, 1, 0] * 500})
+    frame.write_parquet(tmp_path / "a.parquet")
+    table = scans.ScannedFiles(tmp_path / "a.parquet")
+    ((sql, n_rows),) = table.labelled(score="score", label="label")
+    for by_ranges in (True, False):
+        parts = list(table.stream(f"FROM ({sql}) WHERE score > 1", n_rows, what="reading", by_ranges=by_ranges))
+        assert len(parts) == (3 if by_ranges else 1)
+        places = np.concatenate([part["place"] for part in parts])
+        labels = np.ma.concatenate([part["label"] for part in parts])
+        order = np.argsort(places)
+        np.testing.assert_array_equal(places[order], np.arange(2, 2500))
+        assert labels[order].filled(9)[:4].tolist() == [9, 1, 0, 0]
+
+
 def test_extreme_points_survive_thinning():
     n_items = 50_000
     labels = np.arange(n_items) % 2 == 0

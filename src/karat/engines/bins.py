@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from karat.engines.base import HASH_BITS
-from karat.engines.keys import Key, TieKey
+from karat.engines.keys import COARSE_BITS, Key, TieKey
 from karat.errors import InvalidData
 from karat.math.path import Floats
 
@@ -32,7 +32,9 @@ class Branch:
 
     def path(self) -> list[Key]:
         """Return all keys that a row has to go through, the coarsest first."""
-        return [self.key] if self.parent is None else [*self.parent.path(), self.key]
+        if self.parent is None or (self.key.of_ties and self.parent.parent is None):  # a tie key contains the first
+            return [self.key]
+        return [*self.parent.path(), self.key]
 
     def where(self, values: Floats) -> Where:
         """Return what the rows of bins with these values satisfy: each key has one of its values."""
@@ -96,8 +98,9 @@ class Bins(NamedTuple):
             return inside
         tied, group = np.unique(self.lowest[wanted], return_inverse=True)
         place = np.searchsorted(tied, scores).clip(0, len(tied) - 1)
-        allowed = group * 2**HASH_BITS + self.values[wanted].astype(np.int64)
-        belongs: NDArray[np.bool_] = (tied[place] == scores) & np.isin(place * 2**HASH_BITS + ties, allowed)
+        shift = 2 ** (COARSE_BITS + HASH_BITS)
+        allowed = group * shift + self.values[wanted].astype(np.int64)
+        belongs: NDArray[np.bool_] = (tied[place] == scores) & np.isin(place * shift + ties, allowed)
         return belongs
 
     def with_ends(self, coarse: NDArray[np.intp], found: Histogram, *, name: str) -> Bins:
@@ -144,7 +147,7 @@ def _tie_values(found: Histogram, branch: Branch) -> NDArray[np.int64]:
     assert isinstance(key, TieKey)  # noqa: S101
     assert parent is not None  # noqa: S101
     assert isinstance(parent.key, TieKey)  # noqa: S101
-    return found.values.astype(np.int64) >> (key.bits - parent.key.bits)
+    return found.values.astype(np.int64) >> (key.hash_bits - parent.key.hash_bits)
 
 
 def _merge_zeros(bins: Histogram, *, ties: bool) -> Histogram:

@@ -121,25 +121,38 @@ class ScoreKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TieKey:
-    """The leading bits of the seeded hash of the id, which orders equal scores."""
+    """The leading bits of the seeded hash of the id, which orders equal scores.
+
+    The coarse step of the score stands before them, so that one value belongs to (nearly always) one score.
+    """
 
     whole: ClassVar[bool] = True
     of_ties: ClassVar[bool] = True
+    step: LinearKey
     seed: int
-    bits: int
+    hash_bits: int
 
-    def of(self, score: Any, number: Any, *, whole: Callable[[Any], Any]) -> Any:  # noqa: ARG002
+    @property
+    def bits(self) -> int:
+        return self.step.bits + self.hash_bits
+
+    def of(self, score: Any, number: Any, *, whole: Callable[[Any], Any]) -> Any:
         hashed = hash_numbers(number, seed=self.seed)
-        return hashed if self.bits == HASH_BITS else hashed // 2 ** (HASH_BITS - self.bits)
+        leading = hashed if self.hash_bits == HASH_BITS else hashed // 2 ** (HASH_BITS - self.hash_bits)
+        return self.step.of(score, number, whole=whole) * 2**self.hash_bits + leading
 
 
-def next_key(key: Key, *, tied: bool, n_bins: int, seed: int, largest: float) -> Key | None:
-    """Return a key that can split bins which this one left too full; None if nothing can."""
+def next_key(key: Key, *, step: LinearKey, tied: bool, n_bins: int, seed: int, largest: float) -> Key | None:
+    """Return a key that can split bins which this one left too full; None if nothing can.
+
+    ``step`` is the key that the bins were counted by first.
+    """
     more = max(MOST_SUB_BINS // max(n_bins, 1), 16).bit_length() - 1
-    if isinstance(key, TieKey):
-        return None if key.bits == HASH_BITS else TieKey(seed=seed, bits=min(key.bits + more, HASH_BITS))
+    if isinstance(key, TieKey) and key.hash_bits == HASH_BITS:
+        return None
     if tied:
-        return TieKey(seed=seed, bits=min(more, HASH_BITS))
+        known = key.hash_bits if isinstance(key, TieKey) else 0
+        return TieKey(step=step, seed=seed, hash_bits=min(known + more, HASH_BITS))
     if isinstance(key, LinearKey) and key.bits == COARSE_BITS:
         return key.finer(min(more, COARSE_BITS))
     if isinstance(key, LinearKey):  # equal steps did not help: some scores are far larger than most

@@ -100,15 +100,15 @@ class ScannedEngine:
         self._higher = higher_is_better
         lowest, highest = scanner.extent()
         self._largest = max(abs(lowest), abs(highest))
-        key = LinearKey.between(lowest, highest, bits=COARSE_BITS)
-        counts = scanner.count(key)
+        self._step = LinearKey.between(lowest, highest, bits=COARSE_BITS)
+        counts = scanner.count(self._step)
         self._fingerprint = Fingerprint.of_counts(counts, lowest=lowest, highest=highest)
         self.n_items = self._fingerprint.n_items
         values = np.flatnonzero(counts)
         end = lowest if lowest == highest else np.nan
         self._bins = Bins.in_order(
             Histogram(values.astype(np.float64), counts[values], np.full(len(values), end), np.full(len(values), end)),
-            Branch(key=key),
+            Branch(key=self._step),
             higher_is_better=higher_is_better,
         )
         self._blocks: list[_Block] = []
@@ -209,7 +209,9 @@ class ScannedEngine:
             number, is_tied = int(bins.branch[heavy[0]]), bool(tied[0])
             same = heavy[(bins.branch[heavy] == number) & (tied == is_tied)]
             parent = bins.branches[number]
-            key = next_key(parent.key, tied=is_tied, n_bins=len(same), seed=self.seed, largest=self._largest)
+            key = next_key(
+                parent.key, step=self._step, tied=is_tied, n_bins=len(same), seed=self.seed, largest=self._largest
+            )
             if key is None:
                 done.update(bins.starts[same].tolist())
                 continue

@@ -11,15 +11,12 @@ from karat.engines.keys import COARSE_BITS, Key, LinearKey
 from karat.engines.scanned import Rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from karat.engines.bins import Where
     from karat.math.path import Floats
-
-
-CHUNK_ROWS = 2**22
 
 
 class ScoredTable(Protocol):
@@ -56,6 +53,8 @@ class LabelledTable(ScoredTable, Protocol):
         ...
 
     def refuse_bad_labels(self, column: str) -> None: ...
+
+    def stream(self, sql: str, n_rows: int, *, what: str) -> Generator[dict[str, Any], None, None]: ...
 
 
 class SqlScanner:
@@ -147,15 +146,14 @@ class SqlLabels(SqlScanner):
         everything = first == 0 and last == 2**key.bits - 1
         inside = "true" if everything else f"{_sql_key(key)} BETWEEN {first} AND {last}"
         for sql, n_rows in self._pieces:
-            for start in range(0, n_rows, CHUNK_ROWS):
-                places = f"place >= {start} AND place < {start + CHUNK_ROWS}"
-                found = self._table.query(
-                    f"SELECT score, label FROM ({sql}) WHERE {places} AND {inside}", what="reading"
-                )
-                labels = np.ma.asarray(found["label"])
-                if np.ma.getmaskarray(labels).any():
+            rows = f"SELECT score, label FROM ({sql}) WHERE {inside}"
+            stream = self._labelled.stream(rows, n_rows, what="reading")
+            for found in stream:
+                labels = found["label"]
+                if np.ma.isMaskedArray(labels) or labels.max(initial=0) > 1:
+                    stream.close()
                     self._labelled.refuse_bad_labels(self._label)
-                yield np.asarray(found["score"], dtype=np.float64), np.asarray(labels.data, dtype=np.uint8)
+                yield np.asarray(found["score"], dtype=np.float64), np.asarray(labels, dtype=np.uint8)
 
 
 class Sql:

@@ -6,7 +6,8 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from karat.errors import InvalidData, InvalidInput
 from karat.formats.tables import FileTable, Source, _explain, _kind, _quote, _text
 
 Watch = Callable[[str, float | None], None]
+
+CHUNK_ROWS = 2**22
+STREAMED_ROWS = 2**19
 
 _WHOLE_TYPES = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _NO_NUMBER = ("STRUCT", "MAP", "UNION", "BLOB", "DATE", "TIME", "UUID", "INTERVAL")
@@ -95,11 +99,35 @@ class ScannedFiles(FileTable):
             finally:
                 self._execute("SET preserve_insertion_order = true")
 
+    def stream(
+        self, sql: str, n_rows: int, *, what: str, by_ranges: bool = find_spec("pyarrow") is None
+    ) -> Generator[dict[str, Any], None, None]:
+        """Read the rows of SQL ending in WHERE, with places counted from 0 and below n_rows, a few at a time.
+
+        With PyArrow, DuckDB hands its rows over as it reads them; without, ranges of places are read one by one.
+        """
+        if by_ranges:
+            for start in range(0, n_rows, CHUNK_ROWS):
+                yield self.query(f"{sql} AND place >= {start} AND place < {start + CHUNK_ROWS}", what=what)
+            return
+        reader: Any = None
+        with _Watching(self._database, self._watch, what):
+            try:
+                reader = self._database.sql(sql).to_arrow_reader(STREAMED_ROWS)
+                for batch in reader:
+                    yield {name: _to_numpy(column) for name, column in zip(batch.schema.names, batch, strict=True)}
+            except duckdb.Error as error:
+                raise _explain(self._blamed(error), error) from error
+            except RuntimeError as error:
+                raise KeyboardInterrupt from error
+            finally:
+                del reader  # the connection takes no other query before
+
     def labelled(self, *, score: str, label: str) -> list[tuple[str, int]]:
         """Return SQL for pieces with the columns place, score and label, and how many rows each has.
 
-        Places count from 0 in each piece; a label that is neither 0 nor 1 is NULL. A range of places is read without
-        touching the rest.
+        Places count from 0 in each piece; a label that is neither 0 nor 1 is NULL or above 1. A range of places is
+        read without touching the rest.
         """
         self.require(score)
         self.require(label)
@@ -216,6 +244,13 @@ class ScannedFiles(FileTable):
 
     def _blamed(self, error: duckdb.Error) -> Path:
         return next((path for path in self.files if str(path) in str(error)), self.files[0])
+
+
+def _to_numpy(column: Any) -> Any:
+    """Return an Arrow column as a numpy array, masked where it has NULLs."""
+    if not column.null_count:
+        return column.to_numpy(zero_copy_only=False)
+    return np.ma.masked_array(column.fill_null(0).to_numpy(zero_copy_only=False), column.is_null().to_numpy(False))
 
 
 class _Watching:

@@ -104,7 +104,7 @@ def add_up(slab: Slab, *, items_before: int, positives_before: int, n_positives:
 
 
 @njit(cache=True)
-def _add_up(
+def _add_up(  # noqa: C901, PLR0915
     items: Floats,
     starts: NDArray[np.int64],
     negatives: NDArray[np.int64],
@@ -151,19 +151,20 @@ def _add_up(
             found += n_right
             position += size
             sums[bucket, _AP] += n_right * (found / position)
-            harmonic, discount = 0.0, 0.0
-            for place in range(first + 1, position + 1):
-                harmonic += 1.0 / place
-                discount += 1.0 / np.log2(place + 1.0)
             if size == 1:
-                sums[bucket, _AP_RANDOM] += (before + 1) / position
+                sums[bucket, _AP_RANDOM] += found / position
+                sums[bucket, _DCG] += 1.0 / np.log2(position + 1.0)
             else:  # as in karat.math.ranking.average_precision
+                harmonic, discount = 0.0, 0.0
+                for place in range(first + 1, position + 1):
+                    harmonic += 1.0 / place
+                    discount += 1.0 / np.log2(place + 1.0)
                 slope = (n_right - 1) / (size - 1)
                 inside = slope * size + (before + 1 - slope - slope * first) * harmonic
                 sums[bucket, _AP_RANDOM] += n_right / size * inside
+                sums[bucket, _DCG] += n_right / size * discount
             # The negatives that outrank these positives; those with their score count half.
             sums[bucket, _WRONG_PAIRS] += n_right * ((first - before) + same[group] / 2.0)
-            sums[bucket, _DCG] += n_right / size * discount
             precision, f1 = found / position, 2.0 * found / (position + n_positives)
             if f1 > best[0]:
                 best[0], best[1], best[2] = f1, distinct[group], position
@@ -178,7 +179,7 @@ def _add_up(
 
 
 @njit(cache=True)
-def _place_negatives(
+def _place_negatives(  # noqa: C901
     scores: Floats, distinct: Floats, table: NDArray[np.int64], gap: NDArray[np.int64], same: NDArray[np.int64]
 ) -> None:
     """Count for each score where it falls among the distinct ones of positives.

@@ -47,7 +47,9 @@ def test_coarse_keys_fit_into_sixteen_bits_and_finer_ones_split_them(scores):
 @given(some_scores)
 def test_sql_and_tables_compute_the_same_bits(scores):
     frame = pl.DataFrame({"score": scores, "number": np.arange(len(scores)) - 7})
-    for key in [*keys_for(scores), TieKey(seed=3, bits=9), TieKey(seed=3, bits=HASH_BITS)]:
+    step = keys_for(scores)[0]
+    ties = [TieKey(step=step, seed=3, hash_bits=bits) for bits in (9, HASH_BITS)]
+    for key in [*keys_for(scores), *ties]:
         expected = key.of(scores, frame["number"].to_numpy(), whole=whole_numbers)
         found = duckdb.sql(f"SELECT {_sql_key(key)} AS value FROM frame").fetchnumpy()["value"]
         np.testing.assert_array_equal(np.asarray(found, dtype=expected.dtype), expected)
@@ -82,12 +84,12 @@ def test_text_numbers_are_the_first_sixty_bits():
 
 def test_every_chain_of_keys_ends():
     for tied in (False, True):
-        key, steps = LinearKey.between(0.0, 1.0), 0
-        while key is not None and steps < 100:
-            key, steps = (
-                next_key(key, tied=tied or isinstance(key, ScoreKey), n_bins=10**6, seed=0, largest=1.0),
-                steps + 1,
-            )
+        step = LinearKey.between(0.0, 1.0)
+        key, n_keys = step, 0
+        while key is not None and n_keys < 100:
+            are_tied = tied or isinstance(key, (ScoreKey, TieKey))
+            key = next_key(key, step=step, tied=are_tied, n_bins=10**6, seed=0, largest=1.0)
+            n_keys += 1
         assert key is None
 
 
