@@ -104,7 +104,7 @@ def add_up(slab: Slab, *, items_before: int, positives_before: int, n_positives:
 
 
 @njit(cache=True)
-def _add_up(  # noqa: C901, PLR0915
+def _add_up(  # noqa: PLR0915
     items: Floats,
     starts: NDArray[np.int64],
     negatives: NDArray[np.int64],
@@ -179,7 +179,7 @@ def _add_up(  # noqa: C901, PLR0915
 
 
 @njit(cache=True)
-def _place_negatives(  # noqa: C901
+def _place_negatives(
     scores: Floats, distinct: Floats, table: NDArray[np.int64], gap: NDArray[np.int64], same: NDArray[np.int64]
 ) -> None:
     """Count for each score where it falls among the distinct ones of positives.
