@@ -9,9 +9,8 @@ import pytest
 
 LOCKS = ("constraints.txt", "pyproject.toml", "package-lock.json", "frontend/package-lock.json", "uv.lock", ".npmrc",
          "frontend/.npmrc", "pip.conf", "uv.toml")  # fmt: skip
-ADDRESS = re.compile(
-    r"https?://[^\s\"']*(?:pypi|npm|debian|mirror|proxy|artifact|registry|simple)[^\s\"']*|\"resolved\""
-)
+HOSTS = "pypi|npm|debian|mirror|proxy|artifact|registry"
+ADDRESS = re.compile(rf"https?://[^\s\"'/]*(?:{HOSTS})[^\s\"'/]*|https?://[^\s\"']*/simple\b|\"resolved\"")
 PLACES = re.compile(r"(?<![\w./-])/(?:" + "|".join(("wo" + "rk", "ro" + "ot")) + r")/")
 
 
