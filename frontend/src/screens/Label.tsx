@@ -151,7 +151,7 @@ export function Label({ slug, user }: { slug: string; user: string }) {
         <span class={`status ${queue.connection.value}`} role="status">{status}</span>
       </div>
       {current === null
-        ? <div class="empty">
+        ? <div class={hand.value?.finished ? "empty finished" : "empty"}>
             <h2>{hand.value === null ? "One moment" : hand.value.finished ? "All done – thank you" : project.value.state !== "open" ? "The project is paused" : "One moment"}</h2>
             <p>{hand.value?.finished ? "There is nothing left for you to judge."
               : hand.value === null ? problem.value || "Fetching items." : "Others are finishing their items; new ones come by themselves."}</p>
