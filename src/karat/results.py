@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -48,6 +49,11 @@ class Interval:
         mark = " (crossed: the labels contradict the method's assumptions)" if self.crossed else ""
         return f"{self.name}: {show(self.estimate)} [{show(self.low)}, {show(self.high)}]{mark}"
 
+    @property
+    def is_share_unknown(self) -> bool:
+        """Whether a share is bounded by 0 and 1 alone, so that its estimate says nothing."""
+        return self.low <= 0 and self.high >= 1
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -72,8 +78,8 @@ def show(value: float) -> str:
 
     Examples
     --------
-    >>> show(0.91234), show(41200.0), show(0.0000132), show(0.0), show(5.0)
-    ('0.912', '41,200', '1.3e-05', '0.000', '5')
+    >>> show(0.91234), show(41200.0), show(0.0000132), show(0.0), show(5.0), show(0.99983)
+    ('0.912', '41,200', '1.3e-05', '0.000', '5', '0.9998')
     """
     if abs(value) > 1 and float(value).is_integer():
         return f"{value:,.0f}"
@@ -81,6 +87,9 @@ def show(value: float) -> str:
         return f"{value:.1e}"
     if abs(value) >= 100:
         return f"{value:,.0f}"
+    if 0.9995 <= value < 1:  # never a certainty that is none
+        value = min(value, 0.999999)
+        return f"{value:.{-math.floor(math.log10(1 - value))}f}"
     return f"{value:.3f}"
 
 

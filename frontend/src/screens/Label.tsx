@@ -115,7 +115,12 @@ export function Label({ slug, user }: { slug: string; user: string }) {
       try { await queue.send(AHEAD).then(accept); past.value = await get<PastAnswer[]>(`${base}/history`); } catch (error) { fail(error); }
     }
   };
-  const write = () => { noting.value = true; setTimeout(() => noteBox.current?.focus()); };
+  const focusNote = useRef(false);
+  const write = () => { noting.value = true; focusNote.current = true; if (noteBox.current !== null) focusWhenAsked(); };
+  const focusWhenAsked = () => {
+    if (focusNote.current && noteBox.current !== null) { focusNote.current = false; noteBox.current.focus(); }
+  };
+  useLayoutEffect(focusWhenAsked);
 
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {

@@ -1,10 +1,11 @@
 """A process that records answers as fast as it can, and says so on stdout once each is acknowledged.
 
 Arguments: URL, project, user, first request number, "honest" or "hasty". The hasty one acknowledges before it commits:
-the control that must lose answers.
+the control that must lose answers. It takes its time in between, so that the kill does not miss the gap.
 """
 
 import sys
+import time
 
 from karat.service.assignment import Answer
 from karat.service.installation import Installation
@@ -25,6 +26,7 @@ def main() -> None:
         if manner == "hasty":
             sys.stdout.write(f"r{number}\n")
             sys.stdout.flush()
+            time.sleep(0.02)
         house.assignment.answer(project, campaign, answer, user_id=int(user_id))
         if manner == "honest":
             sys.stdout.write(f"r{number}\n")
