@@ -19,6 +19,7 @@ from karat.draws import Draw, Labels
 from karat.engines.base import require_same_resource
 from karat.errors import InvalidData, InvalidInput
 from karat.formats.answers import read_word
+from karat.formats.formulas import neutralise
 from karat.resources import open_resource as open_resource  # noqa: PLC0414 (also named here)
 
 if TYPE_CHECKING:
@@ -190,13 +191,9 @@ def write_items(path: str | Path, items: Items, *, seed: int = 0, show_scores: b
         writer.writerow(["id", *shown, *kept, "label"])
         for place in np.random.default_rng(seed).permutation(len(items.ids)):
             scores = [int(items.ranks[place]), float(items.scores[place])] if show_scores else []
-            payload = [harmless(items.payload[place][name]) for name in kept]
-            writer.writerow([items.ids[place], *scores, *payload, ""])
+            payload = [neutralise(items.payload[place][name]) for name in kept]
+            writer.writerow([neutralise(items.ids[place]), *scores, *payload, ""])
     return dropped
-
-
-def harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 @contextmanager

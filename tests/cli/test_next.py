@@ -90,7 +90,7 @@ def test_a_draw_is_not_overwritten_unless_asked(resource, tmp_path, capsys):
     command = ["draw", str(path), "--score", "score", "--id", "fact", "--seed", "1", "-o", str(draw)]
     assert main(command) == 0
     before = draw.read_text()
-    assert main([*command[:-3], "2", "-o", str(draw)]) == 2
+    assert main([*command[:-3], "2", "-o", str(draw)]) == 1
     assert "exists" in capsys.readouterr().err
     assert draw.read_text() == before
     assert main([*command[:-3], "2", "-o", str(draw), "--overwrite"]) == 0

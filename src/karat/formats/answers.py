@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.draws import UNSURE, Draw, Labels
 from karat.errors import InvalidData
+from karat.formats.formulas import restore
 from karat.formats.tables import FileTable
 
 if TYPE_CHECKING:
@@ -61,16 +62,17 @@ def read_answers(source: Source, draw: Draw, *, label: str = "label") -> Labels:
             raise InvalidData(f"{path}, row {line}, column '{label}': {error}.") from None
         if value is None:
             continue
-        if str(name) not in rank_of:
-            path, line = table.locate(row)
+        item = str(name) if str(name) in rank_of else restore(str(name))  # items are written with harmless ids
+        path, line = table.locate(row)
+        if item not in rank_of:
             raise InvalidData(f"{path}, row {line}, column '{key}': expected an item of the draw; got {name!r}.")
-        rank = rank_of[str(name)]
+        rank = rank_of[item]
         earlier, earlier_row = answered.get(rank, (UNSURE, row))
         if earlier not in (UNSURE, value):
-            (path, line), (other, other_line) = table.locate(row), table.locate(earlier_row)
+            other, other_line = table.locate(earlier_row)
             raise InvalidData(
-                f"{path}, row {line}: item {name!r} is answered {_WORDS[value]} here and {_WORDS[earlier]} in {other}, row "
-                f"{other_line}; keep one of the two."
+                f"{path}, row {line}: item {name!r} is answered {_WORDS[value]} here and {_WORDS[earlier]} in "
+                f"{other}, row {other_line}; keep one of the two."
             )
         answered[rank] = value, row
     return Labels.from_pairs(list(answered), [value for value, _ in answered.values()])

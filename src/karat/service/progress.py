@@ -8,11 +8,11 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from karat.formats.formulas import neutralise
 from karat.service.forecast import forecast_labels
 from karat.service.studies import labels_for_design
 from karat.service.votes import raw_agreement
 from karat.store import answers, projects
-from karat.study import harmless
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -144,5 +144,5 @@ def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream)
     writer.writerow(head)
-    writer.writerows([harmless(value) for value in row] for row in rows)
+    writer.writerows([neutralise(value) for value in row] for row in rows)
     return stream.getvalue()
