@@ -66,7 +66,12 @@ def run(
     """
     if (items is None) == (not source):
         raise InvalidInput("'--items' or a resource must be given, not both.")
-    opening = {"id": id, "engine": engine, "memory_limit": memory_limit, "spill_directory": spill_directory}
+    opening: dict[str, Any] = {
+        "id": id,
+        "engine": engine,
+        "memory_limit": memory_limit,
+        "spill_directory": spill_directory,
+    }
     items, spread = (items, {}) if items is not None else _look_at(source or [], score, **opening)
     if plot is not None and not compare:
         raise InvalidInput("'--plot' goes with '--compare'.")

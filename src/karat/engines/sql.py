@@ -137,6 +137,7 @@ class SqlLabels(SqlScanner):
         self._score, self._label = score, label
         self._pieces = table.labelled(score=score, label=label)
         self._rows = " UNION ALL ".join(f"SELECT score, label FROM ({sql})" for sql, _ in self._pieces)
+        self.n_rows = sum(n_rows for _, n_rows in self._pieces)
 
     def count_positives(self) -> int:
         return int(self._query("SELECT count(*) FILTER (label = 1) AS n FROM rows", "counting")["n"][0])
@@ -149,11 +150,17 @@ class SqlLabels(SqlScanner):
             rows = f"SELECT score, label FROM ({sql}) WHERE {inside}"
             stream = self._labelled.stream(rows, n_rows, what="reading")
             for found in stream:
-                labels = found["label"]
+                scores, labels = found["score"], found["label"]
+                if np.ma.isMaskedArray(scores):
+                    stream.close()
+                    self.refuse_bad_scores()
                 if np.ma.isMaskedArray(labels) or labels.max(initial=0) > 1:
                     stream.close()
                     self._labelled.refuse_bad_labels(self._label)
-                yield np.asarray(found["score"], dtype=np.float64), np.asarray(labels, dtype=np.uint8)
+                yield np.asarray(scores, dtype=np.float64), np.asarray(labels, dtype=np.uint8)
+
+    def refuse_bad_scores(self) -> None:
+        self._table.refuse_bad_numbers(self._score)
 
 
 class Sql:

@@ -21,7 +21,8 @@ from karat.formats.tables import FileTable, Source, _explain, _kind, _quote, _te
 Watch = Callable[[str, float | None], None]
 
 CHUNK_ROWS = 2**22
-STREAMED_ROWS = 2**19
+STREAMED_ROWS = 2**16
+"""So few that they are still in the cache when they are looked at."""
 
 _WHOLE_TYPES = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _NO_NUMBER = ("STRUCT", "MAP", "UNION", "BLOB", "DATE", "TIME", "UUID", "INTERVAL")
