@@ -26,6 +26,7 @@ MEMORY_ROWS = 1_000_000
 """Files of up to this many rows are sorted in memory: then every later question is free."""
 
 _MASTER = "spark://"
+_MASTERS = (_MASTER, "local")
 
 
 def open_resource(
@@ -72,7 +73,7 @@ def open_resource(
     >>> open_resource(table, score="score", id="fact").ids_at(numpy.array([1, 2]))
     ['b', 'c']
     """
-    if not engine.startswith((_MASTER, "local")):
+    if not engine.startswith(_MASTERS):
         _check.one_of("engine", engine, ENGINES)
     ranked: dict[str, Any] = {"seed": seed, "higher_is_better": higher_is_better}
     named: dict[str, Any] = {"score": score, "id": id}
@@ -83,7 +84,7 @@ def open_resource(
             return MemoryEngine(FrameTable(source), **named, **ranked)
         return ScannedEngine(FrameScanner(frame, **named, check_ids=check_ids, watch=watch), **ranked)
     paths, engine = _split_master(paths, engine)
-    if engine == "spark" or engine.startswith((_MASTER, "local")):
+    if names_spark([], engine):
         texts = [str(path) for path in paths]
         frame = spark.read_parquet(texts, master=None if engine == "spark" else engine)
         name = texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more"
@@ -94,6 +95,11 @@ def open_resource(
     if engine == "memory" or (engine == "auto" and table.n_rows <= MEMORY_ROWS):
         return MemoryEngine(table, **named, **ranked)
     return ScannedEngine(SqlScanner(table, **named, check_ids=check_ids), **ranked)
+
+
+def names_spark(source: Sequence[str | Path], engine: str) -> bool:
+    """Say whether files are to be read by Spark."""
+    return engine == "spark" or engine.startswith(_MASTERS) or any(str(path).startswith(_MASTER) for path in source)
 
 
 def find_paths(source: Any) -> Sequence[str | Path] | None:
