@@ -37,8 +37,11 @@ def lock_person(connection: Connection, project_id: int, user_id: int) -> None:
 
 
 def lock_item(connection: Connection, item_id: int) -> None:
-    """Make others' answers about an item wait: its label is read off all its votes."""
-    connection.execute(select(items.c.id).where(items.c.id == item_id).with_for_update())
+    """Make others' answers about an item wait: its label is read off all its votes.
+
+    Not so those who are just handed the item: they refer to its row, holding a slot that an answer may wait for.
+    """
+    connection.execute(select(items.c.id).where(items.c.id == item_id).with_for_update(key_share=True))
 
 
 def held(connection: Connection, project_id: int, user_id: int) -> list[Task]:
