@@ -8,7 +8,9 @@ class KaratError(Exception):
 
 
 class InvalidInput(KaratError, ValueError):  # noqa: N818
-    """An argument that cannot be used."""
+    """An argument that cannot be used; ``argument`` is its name where one is to blame."""
+
+    argument: str | None = None
 
 
 class InvalidData(InvalidInput):

@@ -67,7 +67,7 @@ def start(settings: Settings, house: Installation, *, workers: int = 1, link: bo
         house.close()
         return
     house.close()
-    for name in ("db", "public_url", "secure_cookies", "most_body"):
+    for name in ("db", "public_url", "secure_cookies", "most_body", "uploads", "most_upload", "folder"):
         os.environ[f"KARAT_{name.upper()}"] = str(getattr(settings, name))
     uvicorn.run("karat.web.app:from_environment", factory=True, workers=workers, **shared)
 

@@ -137,6 +137,12 @@ class FileTable:
             start += size
         return [found[int(position)] for position in positions]
 
+    def head(self, n: int) -> list[dict[str, Any]]:
+        """Return the first rows."""
+        path = self.files[0]
+        found = self._run(path, f"SELECT * FROM {self._scan(path)} LIMIT {int(n)}").fetchall()
+        return [dict(zip(self.columns, row, strict=True)) for row in found]
+
     # --- inside
 
     def _numbered(self, path: Path) -> str:

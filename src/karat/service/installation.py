@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from karat.service.access import Access, check_name
 from karat.service.adjudication import Adjudication
 from karat.service.assignment import Assignment
 from karat.service.campaign import Campaign, make_slug
+from karat.service.gold import Gold
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
 from karat.service.studies import Studies
@@ -41,6 +43,8 @@ class Installation:
         A path (SQLite) or a URL of SQLite or PostgreSQL; an empty database is set up.
     clock
         Tells the time; tests turn it.
+    dice
+        Decides when a gold question comes; nobody can foresee it.
 
     Examples
     --------
@@ -60,13 +64,16 @@ class Installation:
     >>> house.close()
     """
 
-    def __init__(self, url: str | Path, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, url: str | Path, *, clock: Callable[[], float] = time.time, dice: random.Random | None = None
+    ) -> None:
         self.database = Database(url)
         self.clock = clock
         upgrade(self.database)
         self.studies = Studies(self.database, clock=clock)
         self.access = Access(self.database, clock=clock)
-        self.assignment = Assignment(self.database, self.studies, clock=clock)
+        self.assignment = Assignment(self.database, self.studies, clock=clock, dice=dice or random.SystemRandom())
+        self.gold = Gold(self.database, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)
         self.progress = Progress(self.database, self.studies, clock=clock)
 
@@ -147,11 +154,14 @@ class Installation:
     def change_project(
         self, project: Project, changes: dict[str, Any], *, by: User, title: str | None = None, state: str | None = None
     ) -> Project:
-        """Change what people see; votes an item and options stay as they were once the project has begun."""
-        fixed = sorted({"votes", "options", "tie"} & set(changes))
-        if fixed:
-            raise _check.refuse(fixed[0], "left as it was: answers were given under it", changes[fixed[0]])
-        campaign = Campaign.from_dict({**project.settings, **changes})
+        """Change what people see; what answers mean and how they become labels stay as the project began."""
+        campaign, before = Campaign.from_dict({**project.settings, **changes}), self.campaign(project)
+        for name in ("votes", "extra", "rule", "tie"):
+            if getattr(campaign, name) != getattr(before, name):
+                raise _check.refuse(name, "left as it was: answers were given under it", changes[name])
+        if [(o.value, o.meaning) for o in campaign.options] != [(o.value, o.meaning) for o in before.options]:
+            raise _check.refuse("options", "left as they were, but for labels and keys: answers were given under them",
+                                [option.value for option in campaign.options])  # fmt: skip
         new_state = project.state if state is None else _check.one_of("state", state, STATES)
         with self.database.write() as connection:
             new_title = project.title if title is None else title.strip()[:200] or project.title

@@ -169,6 +169,11 @@ def adjudicated(connection: Connection, item_id: int) -> str | None:
     return connection.scalar(select(adjudications.c.value).where(adjudications.c.item_id == item_id))
 
 
+def adjudicated_items(connection: Connection, project_id: int) -> set[int]:
+    query = select(adjudications.c.item_id).join(items, items.c.id == adjudications.c.item_id)
+    return set(connection.scalars(query.where(items.c.project_id == project_id)))
+
+
 class Vote(NamedTuple):
     """Somebody's standing answer about an item."""
 
@@ -177,11 +182,12 @@ class Vote(NamedTuple):
     user: str
     value: str
     note: str | None
+    ledger_id: int
 
 
 def list_votes(connection: Connection, project_id: int) -> list[Vote]:
     query = (
-        select(votes.c.item_id, votes.c.user_id, users.c.name, votes.c.value, votes.c.note)
+        select(votes.c.item_id, votes.c.user_id, users.c.name, votes.c.value, votes.c.note, votes.c.ledger_id)
         .join(users, users.c.id == votes.c.user_id)
         .where(votes.c.project_id == project_id)
         .order_by(votes.c.item_id, votes.c.user_id)
@@ -211,7 +217,7 @@ def disputed_items(connection: Connection, project_id: int, *, unsure: Sequence[
     query = (
         select(items.c.id, items.c.name, items.c.rank, items.c.payload, items.c.label, adjudications.c.value)
         .join(adjudications, adjudications.c.item_id == items.c.id, isouter=True)
-        .where(items.c.project_id == project_id, items.c.id.in_(doubtful))
+        .where(items.c.project_id == project_id, items.c.rank > 0, items.c.id.in_(doubtful))
         .order_by(adjudications.c.value.is_not(None), items.c.id)
     )
     return [Disputed(id_, name, rank, json.loads(payload), label, value)

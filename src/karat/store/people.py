@@ -23,6 +23,7 @@ class User(NamedTuple):
     is_admin: bool
     created_at: float
     disabled_at: float | None
+    keys: str | None = None
 
 
 # --- users
@@ -54,6 +55,10 @@ def set_password(connection: Connection, user_id: int, password_hash: str) -> No
 
 def set_disabled(connection: Connection, user_id: int, at: float | None) -> None:
     connection.execute(update(users).where(users.c.id == user_id).values(disabled_at=at))
+
+
+def set_keys(connection: Connection, user_id: int, keys: str | None) -> None:
+    connection.execute(update(users).where(users.c.id == user_id).values(keys=keys))
 
 
 # --- sessions

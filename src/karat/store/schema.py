@@ -4,7 +4,8 @@ Times are seconds since 1970 (UTC) as floats, documents are JSON texts: both mea
 `ledger` and `audit` are append-only, and the database itself refuses to change them (see the first migration). The
 tables `votes`, `skips` and `adjudications` only say what the ledger adds up to by now. A slot is the right to give one
 of an item's votes; `handouts` remembers who was ever given an item, so that an answer that comes after its lease has
-passed on is told from one that nobody asked for.
+passed on is told from one that nobody asked for. `items.gold` is the known answer of a gold question; one that was not
+drawn has a rank below zero, and its slots (`is_gold`) are dealt to one person each and never open.
 """
 
 from __future__ import annotations
@@ -23,12 +24,15 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 ROLES = ("owner", "annotator", "viewer")
 STATES = ("open", "paused", "closed")
 SLOT_STATES = ("open", "leased", "answered")
 EVENTS = ("answer", "skip", "undo", "adjudicate")
+DEALT, RETIRED = -1, -2
+"""In place of a batch's number: a gold question that is dealt, and one that is not any more because it was drawn."""
 LINK_KINDS = ("sign-in", "invitation")
 
 metadata = MetaData(
@@ -65,6 +69,7 @@ users = Table(
     Column("is_admin", Boolean, nullable=False),
     Column("created_at", Float(53), nullable=False),
     Column("disabled_at", Float(53)),
+    Column("keys", Text),
 )
 
 sessions = Table(
@@ -172,6 +177,7 @@ items = Table(
     Column("place", Integer, nullable=False),
     Column("payload", Text, nullable=False),
     Column("label", Integer),
+    Column("gold", Integer),
     UniqueConstraint("project_id", "rank"),
     CheckConstraint("label IN (-1, 0, 1)", name="label"),
 )
@@ -187,6 +193,7 @@ slots = Table(
     Column("state", String(10), nullable=False),
     _ref("user_id", "users", nullable=True),
     Column("leased_until", Float(53)),
+    Column("is_gold", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("item_id", "number"),
     UniqueConstraint("item_id", "user_id"),  # nobody votes twice on an item; NULLs do not count
     _one_of("state", SLOT_STATES),

@@ -17,8 +17,21 @@ import karat
 from karat.errors import InvalidInput, KaratError
 from karat.service.installation import Installation
 from karat.service.problems import Conflict, NotAllowed, NotFound, NotSignedIn, TooManyTries
+from karat.service.sources import Sources
 from karat.web.guards import Guards, Metrics
-from karat.web.routes import adjudications, exports, members, progress, projects, sessions, system, tasks, tokens
+from karat.web.routes import (
+    adjudications,
+    exports,
+    gold,
+    members,
+    progress,
+    projects,
+    sessions,
+    sources,
+    system,
+    tasks,
+    tokens,
+)
 from karat.web.settings import Settings
 from karat.web.shapes import Problem
 
@@ -61,7 +74,9 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
         lifespan=lifespan,
     )
     app.state.house, app.state.settings, app.state.metrics = opened, settings, Metrics()
-    for module in (sessions, tokens, projects, members, tasks, progress, adjudications, exports, system):
+    folder = Path(settings.folder) if settings.folder else None
+    app.state.sources = Sources(settings.uploads_folder, folder, clock=opened.clock)
+    for module in (sessions, tokens, sources, projects, members, tasks, progress, gold, adjudications, exports, system):
         app.include_router(module.router)
     app.add_api_route("/", _page, include_in_schema=False)
     if STATIC.is_dir():
@@ -69,7 +84,8 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
     app.add_exception_handler(KaratError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_shape)
     app.add_exception_handler(HTTPException, _explain_http)
-    app.add_middleware(Guards, metrics=app.state.metrics, most_body=settings.most_body)
+    app.add_middleware(Guards, metrics=app.state.metrics, most_body=settings.most_body,
+                       most_by_path={sources.UPLOADS: settings.most_upload})  # fmt: skip
     return app
 
 
@@ -90,14 +106,17 @@ def _explain(_request: Request, error: Exception) -> Response:
     if status == 500:
         _log.exception("not explained", exc_info=error)
     headers = {"retry-after": str(round(error.seconds))} if isinstance(error, TooManyTries) else None
-    return JSONResponse({"detail": str(error)}, status_code=status, headers=headers)
+    field = error.argument if isinstance(error, InvalidInput) else None
+    return JSONResponse({"detail": str(error), "field": field}, status_code=status, headers=headers)
 
 
 def _explain_shape(_request: Request, error: Exception) -> Response:
     """Say what is wrong with a request without repeating it: it may hold a password, or NaN."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     found = [f"{'.'.join(str(part) for part in entry['loc'])}: {entry['msg']}" for entry in error.errors()[:5]]
-    return JSONResponse({"detail": "; ".join(found)}, status_code=422)
+    places = [entry["loc"] for entry in error.errors()[:1] if len(entry["loc"]) > 1]
+    field = next((str(part) for part in reversed(places[0]) if isinstance(part, str)), None) if places else None
+    return JSONResponse({"detail": "; ".join(found), "field": field}, status_code=422)
 
 
 def _explain_http(_request: Request, error: Exception) -> Response:

@@ -9,8 +9,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from starlette.requests import ClientDisconnect
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -62,10 +64,13 @@ class Metrics:
 class Guards:
     """The outermost layer."""
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics, most_body: int) -> None:
+    def __init__(
+        self, app: ASGIApp, *, metrics: Metrics, most_body: int, most_by_path: Mapping[str, int] | None = None
+    ) -> None:
         self.app = app
         self.metrics = metrics
         self.most_body = most_body
+        self.most_by_path = most_by_path or {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -74,7 +79,8 @@ class Guards:
         began, status = time.perf_counter(), 500
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
-        body = _Body(receive, self.most_body)
+        most = self.most_by_path.get(scope["path"], self.most_body)
+        body = _Body(receive, most)
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -86,21 +92,28 @@ class Guards:
             await send(message)
 
         try:
-            refusal = self._refuse(scope, headers)
+            refusal = self._refuse(scope, headers, most)
             if refusal is None:
-                await self.app(scope, body.receive, send_with_headers)
+                await self._run(scope, body, send_with_headers)
             if body.too_large:
-                refusal = 413, f"A request may have {self.most_body:,} bytes at most."
+                refusal = 413, f"A request may have {most:,} bytes at most."
             if refusal is not None:
                 status = refusal[0]
                 await _answer(send, scope["path"], *refusal)
         finally:
             self.metrics.count(scope["method"], status, time.perf_counter() - began)
 
-    def _refuse(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+    async def _run(self, scope: Scope, body: _Body, send: Send) -> None:
+        try:
+            await self.app(scope, body.receive, send)
+        except ClientDisconnect:
+            if not body.too_large:
+                raise
+
+    def _refuse(self, scope: Scope, headers: dict[str, str], most: int) -> tuple[int, str] | None:
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self.most_body:
-            return 413, f"A request may have {self.most_body:,} bytes at most."
+        if not length.isdigit() or int(length) > most:
+            return 413, f"A request may have {most:,} bytes at most."
         if scope["method"] in SAFE_METHODS:
             return None
         # another site must not act with this browser's cookie
@@ -112,7 +125,7 @@ class Guards:
 
 
 class _Body:
-    """Reads a request's body up to a limit; past it the body seems to end."""
+    """Reads a request's body up to a limit; past it the sender seems to have gone away."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive = receive
@@ -124,7 +137,7 @@ class _Body:
         self._left -= len(message.get("body", b""))
         if self._left < 0:
             self.too_large = True
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.disconnect"}
         return message
 
 

@@ -31,6 +31,10 @@ class Settings:
         Send cookies over HTTPS only; set it behind a proxy that speaks HTTPS.
     most_body
         Bytes that a request may have.
+    uploads, most_upload
+        Where uploaded tables are kept (beside the database if empty), and how many bytes one may have.
+    folder
+        A folder whose tables may become projects without an upload; none if empty.
 
     Examples
     --------
@@ -44,10 +48,16 @@ class Settings:
     public_url: str = ""
     secure_cookies: bool = False
     most_body: int = 1_000_000
+    uploads: str = ""
+    most_upload: int = 500_000_000
+    folder: str = ""
 
     def __post_init__(self) -> None:
         _check.whole("port", self.port, least=0, most=65_535)
         _check.whole("most_body", self.most_body, least=1000)
+        _check.whole("most_upload", self.most_upload, least=1000)
+        if self.folder and not Path(self.folder).is_dir():
+            raise _check.refuse("folder", "empty or a folder that exists", self.folder)
         if self.public_url and not self.public_url.startswith(("http://", "https://")):
             raise _check.refuse("public_url", "empty or an address with http:// or https://", self.public_url)
 
@@ -55,6 +65,12 @@ class Settings:
     def address(self) -> str:
         host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104
         return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
+
+    @property
+    def uploads_folder(self) -> Path:
+        """Return where uploaded tables are kept."""
+        beside = Path() if "://" in self.db else Path(self.db).parent
+        return Path(self.uploads).resolve() if self.uploads else (beside / "karat-uploads").resolve()
 
     @classmethod
     def read(cls, *, environment: Mapping[str, str] | None = None, file: Path | None = None, **given: Any) -> Settings:

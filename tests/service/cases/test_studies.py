@@ -15,6 +15,7 @@ from karat.service.assignment import Answer
 from karat.service.campaign import Campaign
 from karat.service.forecast import forecast_labels
 from karat.service.installation import Installation
+from karat.service.labels import read_labels
 from karat.service.studies import labels_for_design
 from karat.store import projects
 
@@ -151,7 +152,7 @@ def test_a_withdrawn_answer_of_the_pilot_counts_as_unsure(house, ranking, crowd,
     for number in range(10):  # back into the pilot
         house.assignment.undo(project, campaign, request=f"undo {number}", user_id=user.id)
     with house.database.read() as connection:
-        rows = projects.labels_by_rank(connection, project.id)
+        rows = read_labels(connection, project)
     labels = labels_for_design(rows)
     assert labels.n_sure == len(labels) - 8
     fresh = Installation(database_url, clock=clock)
