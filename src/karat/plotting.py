@@ -55,7 +55,15 @@ def draw_curve(
     axes = ax if ax is not None else new_axes()
     horizontal = points[x]
     across, low, high = (horizontal, points[f"{y}_low"], points[f"{y}_high"]) if band is None else band
-    axes.fill_between(across, low, high, color=colour, alpha=0.22, linewidth=0, label="certain range" if name == "estimate" else f"{name}: certain range")
+    axes.fill_between(
+        across,
+        low,
+        high,
+        color=colour,
+        alpha=0.22,
+        linewidth=0,
+        label="certain range" if name == "estimate" else f"{name}: certain range",
+    )
     axes.plot(horizontal, points[y], color=colour, linewidth=1.4, label=name)
     for step, step_colour in (("step_lower", BLUE), ("step_upper", RED), ("step_estimate", BLUE)):
         if kind == "precision" and step in points:
