@@ -22,6 +22,21 @@ _WIDTHS = ("half_width_relative", "half_width_absolute")
 _USUAL_SCORE = "score"
 _SHARES = (0.01, 0.1, 0.5, 0.9)
 _COMPARED = ("certify", "paula", "stratified", "uniform")
+_MEANING = {
+    "epsilon": "the accuracy asked for",
+    "window": "items labelled together at a grid point",
+    "r_tilde": "rank from which the analysis holds (r~ in the paper)",
+    "l": "grid points up to there",
+    "g_l": "labelled whole up to this rank",
+    "m": "least distance of grid points beyond",
+    "L": "grid points in all",
+    "gamma": "factor lost between grid points",
+    "factor": "guaranteed: within this factor of the true precision",
+    "exhaustive": "items labelled from the top",
+    "draws": "items drawn from the whole list",
+    "draws_per_point": "draws that each grid point needs",
+    "cost": "of all labels",
+}
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
 
 
@@ -102,9 +117,9 @@ def _print_plan(planned: dict[str, Any]) -> None:
     if planned["method"] == "certify":
         _explain_certify(planned)
         return
-    rows = [(name, show(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value))
+    rows = [(name, _MEANING.get(name, ""), show(value) if isinstance(value, float) else f"{value:,}")
             for name, value in planned.items() if name not in {"method", "items", "labels", "scores"}]  # fmt: skip
-    print_table(["", ""], rows)
+    print_table(["", "", ""], rows)
 
 
 def _look_at(source: list[str], score: str | None, *, engine: str, **opening: Any) -> tuple[int, dict[str, float]]:
@@ -183,5 +198,6 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         ["epsilon", "factor", *_COMPARED],
         [[f"{row['epsilon']:g}", f"{row['factor']:.4f}", *(f"{row[name]:,}" for name in _COMPARED)]
          for row in rows],
-        title=f"Labels for {items:,} items (planned or simulated at precision {planned_precision:g}, {level:.0%})",
+        title=f"Labels so that precision is known within a factor, at every rank of {items:,} items "
+        f"(planned for precision {planned_precision:g}, confidence {level:.0%})",
     )  # fmt: skip
