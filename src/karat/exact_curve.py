@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat import _check
+from karat import _check, showing
 from karat.errors import InvalidInput
 from karat.math import ranking
-from karat.results import html_block, make_frame, show
+from karat.results import html_block, make_frame
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,16 +111,7 @@ class ExactCurve:
         return {**self.summary(), "points": {key: values.tolist() for key, values in self.points(500).items()}}
 
     def __str__(self) -> str:
-        numbers = self.summary()
-        shown = ["undefined" if value is None else show(value) for value in
-                 (numbers["average_precision"], numbers["roc_auc"], numbers["ndcg"])]  # fmt: skip
-        best = numbers["best_f1"]
-        f1 = "undefined" if best is None else f"{show(best['f1'])} at the top {best['rank']:,}"
-        return (
-            f"{self.n_positives:,} of {self.n_items:,} items are right: {self.base_rate:.1%} (every label known).\n"
-            f"Average precision {shown[0]}, ROC AUC {shown[1]}, nDCG {shown[2]}, best F1 {f1}.\n"
-            f"Precision does not rise before rank {numbers['precision_falls_until']:,} (measured in 50 blocks)."
-        )
+        return showing.exact_text(self.summary())
 
     def _repr_html_(self) -> str:
         return html_block(str(self))

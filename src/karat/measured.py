@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from karat import _check
+from karat import _check, showing
 from karat.engines.bins import changed_meanwhile
 from karat.engines.frames import FrameLabels
 from karat.engines.keys import LinearKey
@@ -17,7 +17,7 @@ from karat.formats.scans import ScannedFiles
 from karat.math import buckets, ranking
 from karat.math.ranking import Ranking
 from karat.resources import find_paths
-from karat.results import html_block, show
+from karat.results import html_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -137,16 +137,7 @@ class MeasuredCurve:
         return {**self.summary(), "points": {key: values.tolist() for key, values in self.points(500).items()}}
 
     def __str__(self) -> str:
-        numbers = self.summary()
-        shown = ["undefined" if numbers[name] is None else show(numbers[name])
-                 for name in ("average_precision", "roc_auc", "ndcg")]  # fmt: skip
-        best = numbers["best_f1"]
-        f1 = "undefined" if best is None else f"{show(best['f1'])} at the top {best['rank']:,}"
-        return (
-            f"{self.n_positives:,} of {self.n_items:,} items are right: {self.base_rate:.1%} (every label known).\n"
-            f"Average precision {shown[0]}, ROC AUC {shown[1]}, nDCG {shown[2]}, best F1 {f1}.\n"
-            f"Precision does not rise before rank {numbers['precision_falls_until']:,} (measured in 50 blocks)."
-        )
+        return showing.exact_text(self.summary())
 
     def _repr_html_(self) -> str:
         return html_block(str(self))

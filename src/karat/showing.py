@@ -11,6 +11,8 @@ from karat.math.path import Floats, thin
 from karat.results import show
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from karat.curves import Curve
@@ -126,3 +128,20 @@ def target(curve: Curve) -> str:
     if curve.worst_over_target <= 1:
         return f"Target: met (the widest range is {curve.worst_over_target:.2f} of the width asked for)."
     return f"Target: not met (the widest range is {curve.worst_over_target:.3g} times the width asked for)."
+
+
+def exact_text(numbers: Mapping[str, Any]) -> str:
+    """Say the numbers of a fully labelled ranking in three lines."""
+    shown = {name: "undefined" if numbers[name] is None else show(numbers[name])
+             for name in ("average_precision", "roc_auc", "ndcg")}  # fmt: skip
+    best = numbers["best_f1"]
+    f1 = "undefined" if best is None else f"{show(best['f1'])} at the top {best['rank']:,}"
+    falls = numbers["precision_falls_until"]
+    trend = "never rises" if falls == numbers["n_items"] else f"first rises after rank {falls:,}"
+    return (
+        f"{numbers['n_positives']:,} of {numbers['n_items']:,} items are right: {numbers['base_rate']:.1%} "
+        "(every label known).\n"
+        f"Average precision {shown['average_precision']}, ROC AUC {shown['roc_auc']}, nDCG {shown['ndcg']}, "
+        f"best F1 {f1}.\n"
+        f"Looked at in 50 equal steps down the list, precision {trend}."
+    )
