@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat.math.pooled.overlap import SUMS, add_overlap, match_sorted
+from karat.math.pooled.overlap import SUMS, add_overlap, match_sorted, raise_shared
 from karat.math.pooled.proxy import N_FOLDS
 from karat.pool.tables import copy, files
 
@@ -59,16 +59,15 @@ class Bought:
 
     def add(self, system: int, places: NDArray[np.int64], theirs: Units) -> None:
         """Take in a system's masses on the shared units: ``places`` says where its units stand among ours."""
-        shared = places >= 0
-        at, mass, novel = places[shared], theirs.mass[shared], theirs.novel[shared]
         for number, batch in enumerate(self.batches):
             if system not in batch.systems:
                 continue
             own = batch.systems.index(system)
             if len(batch.systems) == 1:
-                size = np.where(novel, batch.new[own], batch.known[own]) * mass
-                self.inclusion[at] = np.maximum(self.inclusion[at], np.minimum(size, 1.0))
+                raise_shared(self.inclusion, places, theirs.mass, theirs.novel, batch.known[own], batch.new[own])
                 continue
+            shared = places >= 0
+            at, mass, novel = places[shared], theirs.mass[shared], theirs.novel[shared]
             if number not in self._open:
                 self._open[number] = (*np.zeros((2, self.n_units)), np.zeros(self.n_units, dtype=np.bool_))
             known, new, is_novel = self._open[number]

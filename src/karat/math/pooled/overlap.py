@@ -63,3 +63,19 @@ def add_overlap(
             own[9] += 1.0
             own[10] += old_score[row]
     return sums
+
+
+@njit(cache=True)
+def raise_shared(
+    inclusion: NDArray[np.float64],
+    places: NDArray[np.int64],
+    mass: NDArray[np.float64],
+    novel: NDArray[np.bool_],
+    known: float,
+    new: float,
+) -> None:
+    """Raise inclusion probabilities to what a system drawn alone gives its units: coefficient times mass, at most 1."""
+    for row in range(len(places)):
+        place = places[row]
+        if place >= 0:
+            inclusion[place] = max(inclusion[place], min((new if novel[row] else known) * mass[row], 1.0))
