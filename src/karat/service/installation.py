@@ -14,6 +14,7 @@ from karat.service.adjudication import Adjudication
 from karat.service.assignment import Assignment
 from karat.service.campaign import Campaign, make_slug
 from karat.service.gold import Gold
+from karat.service.imports import Imports
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
 from karat.service.studies import Studies
@@ -75,6 +76,7 @@ class Installation:
         self.assignment = Assignment(self.database, self.studies, clock=clock, dice=dice or random.SystemRandom())
         self.gold = Gold(self.database, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)
+        self.imports = Imports(self.database, clock=clock)
         self.progress = Progress(self.database, self.studies, clock=clock)
 
     def close(self) -> None:

@@ -33,6 +33,8 @@ SLOT_STATES = ("open", "leased", "answered")
 EVENTS = ("answer", "skip", "undo", "adjudicate")
 DEALT, RETIRED = -1, -2
 """In place of a batch's number: a gold question that is dealt, and one that is not any more because it was drawn."""
+USER_KINDS = ("person", "imported", "model")
+"""Who signs in; who answered elsewhere; a judge model."""
 LINK_KINDS = ("sign-in", "invitation")
 
 metadata = MetaData(
@@ -70,6 +72,7 @@ users = Table(
     Column("created_at", Float(53), nullable=False),
     Column("disabled_at", Float(53)),
     Column("keys", Text),
+    Column("kind", String(10), nullable=False, server_default="person"),
 )
 
 sessions = Table(

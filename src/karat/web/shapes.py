@@ -18,11 +18,19 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+class Defect(BaseModel):
+    """One thing that is wrong with a file."""
+
+    line: int | None
+    message: str
+
+
 class Problem(BaseModel):
     """Why a request was refused, and the field that is to blame, where one is."""
 
     detail: str
     field: str | None = None
+    defects: list[Defect] = []
 
 
 # --- people
@@ -254,6 +262,13 @@ class PastAnswer(BaseModel):
 
 class Released(BaseModel):
     released: int
+
+
+class Imported(BaseModel):
+    new: int
+    changed: int
+    unchanged: int
+    annotators: list[str]
 
 
 # --- watching

@@ -43,6 +43,7 @@ RULES = {
     "GET /api/projects/{project}/export/ledger.csv": "manage",
     "GET /api/projects/{project}/export/items.jsonl": "manage",
     "GET /api/projects/{project}/export/draw.json": "manage",
+    "POST /api/projects/{project}/import": "manage",
     "GET /healthz": "anyone", "GET /metrics": "anyone",
 }  # fmt: skip
 BODIES = {
@@ -69,8 +70,9 @@ QUERIES = {
     "/api/uploads": {"name": "t.csv"},
     "/api/preview": {"source": "file:none"},
     "/api/projects/{project}/gold": {"name": "t.csv", "truth": "label"},
+    "/api/projects/{project}/import": {"format": "csv"},
 }
-FILES = {"POST /api/uploads", "POST /api/projects/{project}/gold"}
+FILES = {"POST /api/uploads", "POST /api/projects/{project}/gold", "POST /api/projects/{project}/import"}
 
 
 def body_of(route):
