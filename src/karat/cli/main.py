@@ -32,7 +32,7 @@ COMMANDS = (
     "backup",
 )
 _MODULES = {"import": "import_"}  # a word of Python's own
-GROUPS = ("pool",)
+GROUPS = ("pool", "judge")
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 

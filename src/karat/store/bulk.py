@@ -69,16 +69,21 @@ def standing_votes(
     return found
 
 
-def record(connection: Connection, project_id: int, given: Sequence[Given]) -> None:
+def append(connection: Connection, project_id: int, given: Sequence[Given]) -> Sequence[int]:
+    """Write answers into the ledger and return their lines."""
+    rows = [{**answer._asdict(), "project_id": project_id, "kind": "answer"} for answer in given]
+    return connection.scalars(insert(ledger).returning(ledger.c.id, sort_by_parameter_order=True), rows).all()
+
+
+def record(connection: Connection, project_id: int, given: Sequence[Given]) -> Sequence[int]:
     """Write answers into the ledger, make them votes, and give each a slot; labels are left to the caller."""
     if not given:
-        return
+        return []
     touched = sorted({answer.item_id for answer in given})
     for some in _portions(touched):  # in one order everywhere, so that nobody waits for each other
         lock = select(items.c.id).where(items.c.id.in_(some)).order_by(items.c.id).with_for_update(key_share=True)
         connection.execute(lock)
-    rows = [{**answer._asdict(), "project_id": project_id, "kind": "answer"} for answer in given]
-    ids = connection.scalars(insert(ledger).returning(ledger.c.id, sort_by_parameter_order=True), rows).all()
+    ids = append(connection, project_id, given)
     pairs = [{"of_item": answer.item_id, "of_user": answer.user_id} for answer in given]
     mine = (votes.c.item_id == bindparam("of_item"), votes.c.user_id == bindparam("of_user"))
     connection.execute(delete(votes).where(*mine), pairs)
@@ -87,18 +92,17 @@ def record(connection: Connection, project_id: int, given: Sequence[Given]) -> N
         [{"item_id": answer.item_id, "user_id": answer.user_id, "project_id": project_id, "value": answer.value,
           "note": answer.note, "ledger_id": id_} for answer, id_ in zip(given, ids, strict=True)],
     )  # fmt: skip
-    _take_slots(connection, project_id, {(answer.item_id, answer.user_id) for answer in given}, touched)
+    take_slots(connection, project_id, {(answer.item_id, answer.user_id) for answer in given})
+    return ids
 
 
-def _take_slots(
-    connection: Connection, project_id: int, pairs: Collection[tuple[int, int]], touched: Sequence[int]
-) -> None:
+def take_slots(connection: Connection, project_id: int, pairs: Collection[tuple[int, int]]) -> None:
     """Give each person a slot of the item: the one already theirs, an open one, or one more."""
     wanted: dict[int, list[int]] = {}
     for item_id, user_id in sorted(pairs):
         wanted.setdefault(item_id, []).append(user_id)
     taken, added = [], []
-    for some in _portions(touched):
+    for some in _portions(list(wanted)):
         rows = connection.execute(
             select(slots).where(slots.c.item_id.in_(some)).order_by(slots.c.item_id, slots.c.number).with_for_update()
         ).all()

@@ -16,6 +16,7 @@ from starlette.exceptions import HTTPException
 
 import karat
 from karat.errors import InvalidData, InvalidInput, KaratError
+from karat.judges.settings import read_judges
 from karat.service.installation import Installation
 from karat.service.problems import Conflict, NotAllowed, NotFound, NotSignedIn, TooManyTries
 from karat.service.sources import Sources
@@ -25,6 +26,7 @@ from karat.web.routes import (
     exports,
     gold,
     imports,
+    judges,
     members,
     progress,
     projects,
@@ -57,7 +59,7 @@ _log = logging.getLogger("karat.web")
 
 def create_app(settings: Settings, *, house: Installation | None = None) -> FastAPI:
     """Return the application; an empty database is set up."""
-    opened = house or Installation(settings.db)
+    opened = house or Installation(settings.db, judges=read_judges(settings.judges))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -79,7 +81,7 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
     folder = Path(settings.folder) if settings.folder else None
     app.state.sources = Sources(settings.uploads_folder, folder, clock=opened.clock)
     for module in (sessions, tokens, sources, projects, members, tasks, progress, gold, adjudications, exports,
-                   imports, system):  # fmt: skip
+                   imports, judges, system):  # fmt: skip
         app.include_router(module.router)
     app.add_api_route("/", _page, include_in_schema=False)
     if STATIC.is_dir():

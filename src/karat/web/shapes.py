@@ -271,6 +271,37 @@ class Imported(BaseModel):
     annotators: list[str]
 
 
+class Judge(BaseModel):
+    name: str
+    model: str
+    price: float
+    currency: str
+    counts: bool
+    said: int
+    left: int
+    cost_of_rest: float
+    compared: int
+    agrees: float | None
+
+
+class AskJudge(Shape):
+    n: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class Turn(BaseModel):
+    said: int
+    unclear: int
+    failed: int
+    calls: int
+    cost: float
+    left: int
+    problem: str
+
+
+class LetCount(Shape):
+    counts: bool
+
+
 # --- watching
 
 
