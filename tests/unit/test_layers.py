@@ -20,7 +20,7 @@ LAYERS = (
     ("curves", "exact_curve", "bands", "forecast"),
     ("designs", "pool", "engines", "formats", "judges", "store"),
     ("resources",),
-    ("study", "measured"),
+    ("study", "measured", "judging"),
     ("simulation", "report", "service", "demo"),
     ("web",),
     ("cli",),

@@ -15,12 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from karat.engines.base import Watch
+    from karat.errors import InvalidData
 
 T = TypeVar("T")
 
 
 def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def print_defects(error: InvalidData) -> None:
+    """Print every defect of a file, one after the other: there may be a million."""
+    sys.stdout.write(f'{{"error": {json.dumps(str(error), ensure_ascii=False)}, "defects": [')
+    for number, defect in enumerate(error.defects):
+        sys.stdout.write(("," if number else "") + "\n  " + json.dumps(defect._asdict(), ensure_ascii=False))
+    sys.stdout.write("\n]}\n")
 
 
 def print_text(text: str) -> None:

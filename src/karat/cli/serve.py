@@ -38,11 +38,12 @@ def run(
 
         karat serve --db postgresql://karat@localhost/karat --host 0.0.0.0 --port 80 --workers 4
     """
-    from karat.service.installation import Installation  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.judges.settings import read_judges  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.service.installation import Installation  # noqa: PLC0415
     from karat.web.settings import Settings  # noqa: PLC0415
 
     settings = Settings.read(file=config, db=db, host=host, port=port)
-    start(settings, Installation(settings.db), workers=workers, link=link)
+    start(settings, Installation(settings.db, judges=read_judges(settings.judges)), workers=workers, link=link)
 
 
 def start(settings: Settings, house: Installation, *, workers: int = 1, link: bool = False) -> None:
@@ -67,7 +68,7 @@ def start(settings: Settings, house: Installation, *, workers: int = 1, link: bo
         house.close()
         return
     house.close()
-    for name in ("db", "public_url", "secure_cookies", "most_body", "uploads", "most_upload", "folder"):
+    for name in ("db", "public_url", "secure_cookies", "most_body", "uploads", "most_upload", "folder", "judges"):
         os.environ[f"KARAT_{name.upper()}"] = str(getattr(settings, name))
     uvicorn.run("karat.web.app:from_environment", factory=True, workers=workers, **shared)
 

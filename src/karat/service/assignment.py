@@ -209,11 +209,16 @@ class Assignment:
             desk.take_for_answer(connection, project.id, task, user_id)
         if task.is_gold:
             return  # its answer is known, and it is no draw
-        if campaign.extra:
-            meanings = [campaign.meaning(value) for value in answers.votes_on(connection, task.item_id)]
-            wanted = len(meanings) + more_wanted(meanings, wanted=campaign.votes, extra=campaign.extra)
-            desk.ask_for(connection, project.id, task.item_id, max(campaign.votes, wanted))
-        settle_label(connection, campaign, task.item_id)
+        settle_votes(connection, project.id, campaign, task.item_id)
+
+
+def settle_votes(connection: Connection, project_id: int, campaign: Campaign, item_id: int) -> None:
+    """Ask for more votes on an item where they are wanted, and write the label that they come to."""
+    if campaign.extra:
+        meanings = [campaign.meaning(value) for value in answers.votes_on(connection, item_id)]
+        wanted = len(meanings) + more_wanted(meanings, wanted=campaign.votes, extra=campaign.extra)
+        desk.ask_for(connection, project_id, item_id, max(campaign.votes, wanted))
+    settle_label(connection, campaign, item_id)
 
 
 def settle_label(connection: Connection, campaign: Campaign, item_id: int) -> None:

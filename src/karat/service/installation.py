@@ -14,6 +14,8 @@ from karat.service.adjudication import Adjudication
 from karat.service.assignment import Assignment
 from karat.service.campaign import Campaign, make_slug
 from karat.service.gold import Gold
+from karat.service.imports import Imports
+from karat.service.judging import Judging
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
 from karat.service.studies import Studies
@@ -23,11 +25,12 @@ from karat.store.schema import STATES
 from karat.store.upgrade import upgrade
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from karat.designs.base import Method
     from karat.engines.base import Engine
+    from karat.judges.settings import Judge
     from karat.store.people import User
     from karat.store.projects import Project
 
@@ -45,6 +48,8 @@ class Installation:
         Tells the time; tests turn it.
     dice
         Decides when a gold question comes; nobody can foresee it.
+    judges
+        Judge models that may be asked, by name.
 
     Examples
     --------
@@ -65,7 +70,12 @@ class Installation:
     """
 
     def __init__(
-        self, url: str | Path, *, clock: Callable[[], float] = time.time, dice: random.Random | None = None
+        self,
+        url: str | Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        dice: random.Random | None = None,
+        judges: Mapping[str, Judge] | None = None,
     ) -> None:
         self.database = Database(url)
         self.clock = clock
@@ -75,6 +85,8 @@ class Installation:
         self.assignment = Assignment(self.database, self.studies, clock=clock, dice=dice or random.SystemRandom())
         self.gold = Gold(self.database, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)
+        self.imports = Imports(self.database, clock=clock)
+        self.judging = Judging(self.database, self.studies, judges or {}, clock=clock)
         self.progress = Progress(self.database, self.studies, clock=clock)
 
     def close(self) -> None:

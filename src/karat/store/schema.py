@@ -5,7 +5,8 @@ Times are seconds since 1970 (UTC) as floats, documents are JSON texts: both mea
 tables `votes`, `skips` and `adjudications` only say what the ledger adds up to by now. A slot is the right to give one
 of an item's votes; `handouts` remembers who was ever given an item, so that an answer that comes after its lease has
 passed on is told from one that nobody asked for. `items.gold` is the known answer of a gold question; one that was not
-drawn has a rank below zero, and its slots (`is_gold`) are dealt to one person each and never open.
+drawn has a rank below zero, and its slots (`is_gold`) are dealt to one person each and never open. What judge
+models say stands in `guesses`; among the votes it stands only where `judges` says that it counts.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ SLOT_STATES = ("open", "leased", "answered")
 EVENTS = ("answer", "skip", "undo", "adjudicate")
 DEALT, RETIRED = -1, -2
 """In place of a batch's number: a gold question that is dealt, and one that is not any more because it was drawn."""
+USER_KINDS = ("person", "imported", "model")
+"""Who signs in; who answered elsewhere; a judge model."""
 LINK_KINDS = ("sign-in", "invitation")
 
 metadata = MetaData(
@@ -70,6 +73,7 @@ users = Table(
     Column("created_at", Float(53), nullable=False),
     Column("disabled_at", Float(53)),
     Column("keys", Text),
+    Column("kind", String(10), nullable=False, server_default="person"),
 )
 
 sessions = Table(
@@ -271,6 +275,26 @@ audit = Table(
     Column("action", String(64), nullable=False),
     Column("detail", Text, nullable=False),
     Index(None, "project_id", "id"),
+)
+
+guesses = Table(
+    "guesses",
+    metadata,
+    Column("item_id", items.c.id.type, ForeignKey("items.id"), primary_key=True),
+    Column("user_id", users.c.id.type, ForeignKey("users.id"), primary_key=True),
+    _ref("project_id", "projects"),
+    Column("value", String(64), nullable=False),
+    Column("note", Text),
+    Column("ledger_id", BigInteger, ForeignKey("ledger.id"), nullable=False),
+    Index(None, "project_id", "user_id"),
+)
+
+judges = Table(
+    "judges",
+    metadata,
+    Column("project_id", projects.c.id.type, ForeignKey("projects.id"), primary_key=True),
+    Column("user_id", users.c.id.type, ForeignKey("users.id"), primary_key=True),
+    Column("counts", Boolean, nullable=False),
 )
 
 APPEND_ONLY = ("ledger", "audit", "batches", "draws")

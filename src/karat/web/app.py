@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import karat
-from karat.errors import InvalidInput, KaratError
+from karat.errors import InvalidData, InvalidInput, KaratError
+from karat.judges.settings import read_judges
 from karat.service.installation import Installation
 from karat.service.problems import Conflict, NotAllowed, NotFound, NotSignedIn, TooManyTries
 from karat.service.sources import Sources
@@ -23,6 +25,8 @@ from karat.web.routes import (
     adjudications,
     exports,
     gold,
+    imports,
+    judges,
     members,
     progress,
     projects,
@@ -36,7 +40,7 @@ from karat.web.settings import Settings
 from karat.web.shapes import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
 STATIC = Path(__file__).parent / "static"
 _STATUS: dict[type[KaratError], int] = {
@@ -55,7 +59,7 @@ _log = logging.getLogger("karat.web")
 
 def create_app(settings: Settings, *, house: Installation | None = None) -> FastAPI:
     """Return the application; an empty database is set up."""
-    opened = house or Installation(settings.db)
+    opened = house or Installation(settings.db, judges=read_judges(settings.judges))
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -76,7 +80,8 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
     app.state.house, app.state.settings, app.state.metrics = opened, settings, Metrics()
     folder = Path(settings.folder) if settings.folder else None
     app.state.sources = Sources(settings.uploads_folder, folder, clock=opened.clock)
-    for module in (sessions, tokens, sources, projects, members, tasks, progress, gold, adjudications, exports, system):
+    for module in (sessions, tokens, sources, projects, members, tasks, progress, gold, adjudications, exports,
+                   imports, judges, system):  # fmt: skip
         app.include_router(module.router)
     app.add_api_route("/", _page, include_in_schema=False)
     if STATIC.is_dir():
@@ -84,8 +89,9 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
     app.add_exception_handler(KaratError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_shape)
     app.add_exception_handler(HTTPException, _explain_http)
-    app.add_middleware(Guards, metrics=app.state.metrics, most_body=settings.most_body,
-                       most_by_path={sources.UPLOADS: settings.most_upload})  # fmt: skip
+    app.add_middleware(
+        Guards, metrics=app.state.metrics, most_body=settings.most_body, most_upload=settings.most_upload
+    )
     return app
 
 
@@ -106,8 +112,18 @@ def _explain(_request: Request, error: Exception) -> Response:
     if status == 500:
         _log.exception("not explained", exc_info=error)
     headers = {"retry-after": str(round(error.seconds))} if isinstance(error, TooManyTries) else None
+    if isinstance(error, InvalidData) and error.defects:
+        return StreamingResponse(_list_defects(error), status_code=status, media_type="application/json")
     field = error.argument if isinstance(error, InvalidInput) else None
     return JSONResponse({"detail": str(error), "field": field}, status_code=status, headers=headers)
+
+
+def _list_defects(error: InvalidData) -> Iterator[str]:
+    """Yield the answer piece by piece: there may be a million defects."""
+    yield f'{{"detail": {json.dumps(str(error))}, "defects": ['
+    for number, defect in enumerate(error.defects):
+        yield ("," if number else "") + json.dumps(defect._asdict())
+    yield "]}"
 
 
 def _explain_shape(_request: Request, error: Exception) -> Response:

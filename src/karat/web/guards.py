@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.requests import ClientDisconnect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -28,6 +28,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
 }
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
+_TAKES_FILES = ("/import", "/api/uploads")
 _EDGES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
@@ -64,13 +65,11 @@ class Metrics:
 class Guards:
     """The outermost layer."""
 
-    def __init__(
-        self, app: ASGIApp, *, metrics: Metrics, most_body: int, most_by_path: Mapping[str, int] | None = None
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, metrics: Metrics, most_body: int, most_upload: int) -> None:
         self.app = app
         self.metrics = metrics
         self.most_body = most_body
-        self.most_by_path = most_by_path or {}
+        self.most_upload = most_upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -79,7 +78,7 @@ class Guards:
         began, status = time.perf_counter(), 500
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
-        most = self.most_by_path.get(scope["path"], self.most_body)
+        most = self.most_upload if scope["path"].endswith(_TAKES_FILES) else self.most_body
         body = _Body(receive, most)
 
         async def send_with_headers(message: Message) -> None:

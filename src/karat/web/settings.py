@@ -29,10 +29,12 @@ class Settings:
         How people reach the server, for links; made of host and port if empty.
     secure_cookies
         Send cookies over HTTPS only; set it behind a proxy that speaks HTTPS.
-    most_body
-        Bytes that a request may have.
-    uploads, most_upload
-        Where uploaded tables are kept (beside the database if empty), and how many bytes one may have.
+    most_body, most_upload
+        Bytes that a request may have, and one that brings a file.
+    uploads
+        Where uploaded tables are kept; beside the database if empty.
+    judges
+        A TOML file that names judge models; none if empty.
     folder
         A folder whose tables may become projects without an upload; none if empty.
 
@@ -51,6 +53,7 @@ class Settings:
     uploads: str = ""
     most_upload: int = 500_000_000
     folder: str = ""
+    judges: str = ""
 
     def __post_init__(self) -> None:
         _check.whole("port", self.port, least=0, most=65_535)

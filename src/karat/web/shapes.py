@@ -18,11 +18,19 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+class Defect(BaseModel):
+    """One thing that is wrong with a file."""
+
+    line: int | None
+    message: str
+
+
 class Problem(BaseModel):
     """Why a request was refused, and the field that is to blame, where one is."""
 
     detail: str
     field: str | None = None
+    defects: list[Defect] = []
 
 
 # --- people
@@ -254,6 +262,44 @@ class PastAnswer(BaseModel):
 
 class Released(BaseModel):
     released: int
+
+
+class Imported(BaseModel):
+    new: int
+    changed: int
+    unchanged: int
+    annotators: list[str]
+
+
+class Judge(BaseModel):
+    name: str
+    model: str
+    price: float
+    currency: str
+    counts: bool
+    said: int
+    left: int
+    cost_of_rest: float
+    compared: int
+    agrees: float | None
+
+
+class AskJudge(Shape):
+    n: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class Turn(BaseModel):
+    said: int
+    unclear: int
+    failed: int
+    calls: int
+    cost: float
+    left: int
+    problem: str
+
+
+class LetCount(Shape):
+    counts: bool
 
 
 # --- watching

@@ -43,6 +43,9 @@ RULES = {
     "GET /api/projects/{project}/export/ledger.csv": "manage",
     "GET /api/projects/{project}/export/items.jsonl": "manage",
     "GET /api/projects/{project}/export/draw.json": "manage",
+    "POST /api/projects/{project}/import": "manage",
+    "GET /api/projects/{project}/judges": "watch", "PUT /api/projects/{project}/judges/{judge}": "manage",
+    "POST /api/projects/{project}/judges/{judge}/votes": "manage",
     "GET /healthz": "anyone", "GET /metrics": "anyone",
 }  # fmt: skip
 BODIES = {
@@ -60,6 +63,8 @@ BODIES = {
     "POST /api/projects/{project}/answers": {"answers": [{"item": 99999, "value": "yes", "request": "p"}]},
     "POST /api/projects/{project}/skip": {"item": 99999, "request": "p"},
     "POST /api/projects/{project}/undo": {"request": "p"},
+    "PUT /api/projects/{project}/judges/{judge}": {"counts": True},
+    "POST /api/projects/{project}/judges/{judge}/votes": {"n": 1},
     "POST /api/projects/{project}/adjudications": {"item": 99999, "value": "yes", "request": "p"},
 }
 
@@ -69,8 +74,9 @@ QUERIES = {
     "/api/uploads": {"name": "t.csv"},
     "/api/preview": {"source": "file:none"},
     "/api/projects/{project}/gold": {"name": "t.csv", "truth": "label"},
+    "/api/projects/{project}/import": {"format": "csv"},
 }
-FILES = {"POST /api/uploads", "POST /api/projects/{project}/gold"}
+FILES = {"POST /api/uploads", "POST /api/projects/{project}/gold", "POST /api/projects/{project}/import"}
 
 
 def body_of(route):
