@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from karat.bands.compare import compare_curves
     from karat.bands.result import Band, Comparison
     from karat.bands.single import pr_band, roc_band
+    from karat.carried import Bought, carry_over, labels_to_be_as_tight
     from karat.curves import Curve
     from karat.designs.certify import Certify
     from karat.designs.paula import Paula
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from karat.pool.pool import Pool
     from karat.results import Assumption, Interval
     from karat.simulation import Simulation, simulate
+    from karat.slices import Slices, slice_precision
     from karat.study import Study, curve_from, load_draw, save_draw
     from karat.study import open_resource as open  # noqa: A004
 
@@ -36,6 +38,11 @@ _HOMES = {
     "karat.bands.single": (
         "pr_band",
         "roc_band",
+    ),
+    "karat.carried": (
+        "Bought",
+        "carry_over",
+        "labels_to_be_as_tight",
     ),
     "karat.curves": ("Curve",),
     "karat.designs.certify": ("Certify",),
@@ -70,6 +77,10 @@ _HOMES = {
         "Simulation",
         "simulate",
     ),
+    "karat.slices": (
+        "Slices",
+        "slice_precision",
+    ),
     "karat.study": (
         "Study",
         "curve_from",
@@ -84,6 +95,7 @@ _OWN_NAMES = {"open": "open_resource"}
 __all__ = [
     "Assumption",
     "Band",
+    "Bought",
     "Certify",
     "Comparison",
     "Curve",
@@ -101,18 +113,22 @@ __all__ = [
     "Point",
     "Pool",
     "Simulation",
+    "Slices",
     "Stratified",
     "Study",
     "Uniform",
+    "carry_over",
     "compare_curves",
     "curve_from",
     "exact",
+    "labels_to_be_as_tight",
     "load_draw",
     "open",
     "pr_band",
     "roc_band",
     "save_draw",
     "simulate",
+    "slice_precision",
 ]
 __version__ = "0.1.0"
 

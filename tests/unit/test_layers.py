@@ -19,7 +19,7 @@ LAYERS = (
     ("draws", "showing"),
     ("curves", "exact_curve", "bands", "forecast"),
     ("designs", "pool", "engines", "formats", "judges", "store"),
-    ("resources",),
+    ("resources", "slices", "carried"),
     ("study", "measured"),
     ("simulation", "report", "service", "demo"),
     ("web",),
@@ -32,7 +32,7 @@ TOP = {"__init__", "__main__"}  # the public names and the entry point: they may
 TYPES_ONLY = {("showing", "curves")}
 
 # Imports inside `.plot` methods: pictures are made only when asked for.
-DEFERRED_PLOTTING = {"curves", "exact_curve", "showing", "bands"}
+DEFERRED_PLOTTING = {"curves", "exact_curve", "showing", "bands", "slices"}
 
 
 def modules() -> list[Path]:

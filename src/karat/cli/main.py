@@ -19,6 +19,8 @@ COMMANDS = (
     "next",
     "curve",
     "gate",
+    "slices",
+    "rerank",
     "metrics",
     "bands",
     "simulate",

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from karat.curves import Curve
-from karat.designs.base import FixedDesign, Layout, begin_fixed, replay_fixed, resume_fixed, unanswered_note
+from karat.designs.base import FixedDesign, Layout, Sample, begin_fixed, replay_fixed, resume_fixed, unanswered_note
 from karat.errors import InvalidData
 from karat.math import paula
 from karat.math.geometric import DEFAULT_EPSILON, DEFAULT_WINDOW, Grid, make_grid
 from karat.math.path import make_consistent
+from karat.math.sampled import Sampled
 from karat.results import Assumption
 
 if TYPE_CHECKING:
@@ -78,6 +79,10 @@ class Paula:
 
     def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
         return replay_fixed(self, labels, seed=seed, proxy=proxy)
+
+    def sample(self, draw: Draw) -> Sample:
+        note = "PAULA draws nothing at random: beyond its labels nothing is known about any group."
+        return Sample(Sampled.certain(draw.ranks), notes=() if self.grid(draw.n_items).labels_all else (note,))
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:  # noqa: ARG002
         return Layout(paula.ranks_to_label(self.grid(n_items)), {})

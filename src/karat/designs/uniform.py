@@ -9,8 +9,18 @@ import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import FixedDesign, Layout, begin_fixed, replay_fixed, resume_fixed, unanswered_note
+from karat.designs.base import (
+    FixedDesign,
+    Layout,
+    Sample,
+    begin_fixed,
+    replay_fixed,
+    resume_fixed,
+    shuffled,
+    unanswered_note,
+)
 from karat.math import uniform
+from karat.math.sampled import Sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,6 +90,13 @@ class Uniform:
 
     def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
         return replay_fixed(self, labels, seed=seed, proxy=proxy)
+
+    def sample(self, draw: Draw) -> Sample:
+        n_top = int(self.plan(draw.n_items)["exhaustive"])
+        drawn = draw.column("drawn").astype(np.int64)
+        below = shuffled(drawn[drawn > n_top], draw)  # given their number, uniform below the top
+        rest = Sampled.shared(below, start=n_top, end=draw.n_items)
+        return Sample(Sampled.certain(np.arange(1, n_top + 1)).joined(rest))
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:
         plan = self.plan(n_items)
