@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from karat.draws import Draw, Labels
     from karat.errors import InvalidData, InvalidInput, KaratError, MissingExtra
     from karat.exact_curve import ExactCurve, exact
+    from karat.gates import Gate, check_gate
     from karat.pool.leaderboard import Difference, Leaderboard
     from karat.pool.pool import Pool
     from karat.results import Assumption, Interval
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from karat.slices import Slices, slice_precision
     from karat.study import Study, curve_from, load_draw, save_draw
     from karat.study import open_resource as open  # noqa: A004
+    from karat.topics import TopicScores, evaluate_run
 
 _HOMES = {
     "karat.bands.compare": ("compare_curves",),
@@ -64,6 +66,10 @@ _HOMES = {
         "ExactCurve",
         "exact",
     ),
+    "karat.gates": (
+        "Gate",
+        "check_gate",
+    ),
     "karat.pool.leaderboard": (
         "Difference",
         "Leaderboard",
@@ -88,6 +94,10 @@ _HOMES = {
         "save_draw",
         "open",
     ),
+    "karat.topics": (
+        "TopicScores",
+        "evaluate_run",
+    ),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 _OWN_NAMES = {"open": "open_resource"}
@@ -102,6 +112,7 @@ __all__ = [
     "Difference",
     "Draw",
     "ExactCurve",
+    "Gate",
     "Interval",
     "InvalidData",
     "InvalidInput",
@@ -116,10 +127,13 @@ __all__ = [
     "Slices",
     "Stratified",
     "Study",
+    "TopicScores",
     "Uniform",
     "carry_over",
+    "check_gate",
     "compare_curves",
     "curve_from",
+    "evaluate_run",
     "exact",
     "labels_to_be_as_tight",
     "load_draw",

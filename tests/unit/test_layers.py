@@ -18,12 +18,12 @@ LAYERS = (
     ("math", "plotting", "results"),
     ("draws", "showing"),
     ("curves", "exact_curve", "bands", "forecast"),
-    ("designs", "pool", "engines", "formats", "judges", "store"),
+    ("designs", "pool", "engines", "formats", "judges", "store", "gates", "metrics"),
     ("resources", "slices", "carried"),
-    ("study", "measured"),
+    ("study", "measured", "topics"),
     ("simulation", "report", "service", "demo"),
     ("web",),
-    ("cli",),
+    ("cli", "pytest_plugin"),
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 TOP = {"__init__", "__main__"}  # the public names and the entry point: they may import anything

@@ -22,6 +22,7 @@ COMMANDS = (
     "slices",
     "rerank",
     "metrics",
+    "trec",
     "bands",
     "simulate",
     "demo",
