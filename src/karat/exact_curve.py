@@ -10,7 +10,7 @@ import numpy as np
 from karat import _check, showing
 from karat.errors import InvalidInput
 from karat.math import ranking
-from karat.results import html_block, make_frame
+from karat.results import Tabular, html_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExactCurve:
+class ExactCurve(Tabular):
     """A fully labelled ranking: hit, precision, recall, PR, ROC curves and their summaries.
 
     ``ties`` says how items with equal scores count: "threshold" keeps them together (scikit-learn's numbers), "random"
@@ -103,9 +103,6 @@ class ExactCurve:
         from karat import plotting  # noqa: PLC0415
 
         return plotting.draw_exact({name or "exact": self.points(2000)}, kind, ax=ax)
-
-    def to_frame(self) -> Any:
-        return make_frame(self.points())
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.summary(), "points": {key: values.tolist() for key, values in self.points(500).items()}}

@@ -17,7 +17,7 @@ from karat.formats.scans import ScannedFiles
 from karat.math import buckets, ranking
 from karat.math.ranking import Ranking
 from karat.resources import find_paths
-from karat.results import html_block
+from karat.results import Tabular, html_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -56,7 +56,7 @@ class LabelScanner(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredCurve:
+class MeasuredCurve(Tabular):
     """A fully labelled ranking, measured without holding it: the face of `ExactCurve`, the same numbers."""
 
     n_items: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib
+import importlib.util
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -100,15 +101,49 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
     return frozen
 
 
+class Tabular:
+    """What has columns of equal length, as a table of any library."""
+
+    __slots__ = ()
+
+    def points(self) -> Mapping[str, NDArray[Any]]:
+        """Return the columns by name."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Return the columns as a pandas DataFrame."""
+        return _build("pandas", "DataFrame", self.points())
+
+    def to_polars(self) -> Any:
+        """Return the columns as a Polars DataFrame."""
+        return _build("polars", "DataFrame", self.points())
+
+    def to_arrow(self) -> Any:
+        """Return the columns as a PyArrow Table."""
+        return _build("pyarrow", "table", self.points())
+
+    def to_frame(self) -> Any:
+        """Return the columns as a pandas, Polars or PyArrow table, whichever is installed first in this order."""
+        return make_frame(self.points())
+
+
+_LIBRARIES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table"))
+
+
 def make_frame(columns: Mapping[str, NDArray[Any]]) -> Any:
     """Return the columns as a pandas, Polars or PyArrow table, whichever is installed first in this order."""
-    for module, build in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
-        try:
-            library = importlib.import_module(module)
-        except ImportError:
-            continue
-        return getattr(library, build)({name: np.array(values) for name, values in columns.items()})
+    for module, kind in _LIBRARIES:
+        if importlib.util.find_spec(module) is not None:
+            return _build(module, kind, columns)
     raise MissingExtra("to_frame() needs pandas, polars or pyarrow; install one of them.")
+
+
+def _build(module: str, kind: str, columns: Mapping[str, NDArray[Any]]) -> Any:
+    try:
+        library = importlib.import_module(module)
+    except ImportError:
+        raise MissingExtra(f"{module} is not installed; 'pip install {module}' does it.") from None
+    return getattr(library, kind)({name: np.array(values) for name, values in columns.items()})
 
 
 def html_block(text: str) -> str:

@@ -21,6 +21,7 @@ from karat.errors import InvalidData, InvalidInput
 from karat.formats.answers import read_word
 from karat.formats.formulas import neutralise
 from karat.resources import open_resource as open_resource  # noqa: PLC0414 (also named here)
+from karat.slices import slice_precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from karat.designs.base import Method
     from karat.engines.base import Engine, Items
     from karat.math.path import Ranks
+    from karat.slices import Slices
 
 
 def reopen_resource(draw: Draw, *, source: Any = None, **opening: Any) -> Engine:
@@ -145,6 +147,10 @@ class Study:
 
     def curve(self) -> Curve:
         return self.design.curve()
+
+    def slices(self, by: str, *, rank: int | None = None) -> Slices:
+        """Return the precision of every segment (the values of a column) of the first ``rank`` items."""
+        return slice_precision(self.engine, self.draw, self.labels, by=by, rank=rank)
 
     def save(self, path: str | Path) -> None:
         """Write the draw to a file."""

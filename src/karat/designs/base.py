@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from karat.curves import Curve
     from karat.draws import Id
     from karat.math.path import Ranks
+    from karat.math.sampled import Sampled
 
     Identify = Callable[[Ranks], Sequence[Id]]
     """Gives the ids of ranks, so that a draw can be joined with labels by id."""
@@ -83,9 +84,22 @@ class Method(Protocol):
         """Take a design up again from its two documents."""
         ...
 
+    def sample(self, draw: Draw) -> Sample:
+        """Return the draws with the stretches they stand for, to be read for other purposes."""
+        ...
+
     def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
         """Run the whole design against known labels in rank order; return the curve and how many were bought."""
         ...
+
+
+class Sample(NamedTuple):
+    """What a draw tells about groups of items that it was not made for."""
+
+    sampled: Sampled
+    delta_share: float = 1.0
+    """The part of 1 - confidence_level that these draws may spend."""
+    notes: tuple[str, ...] = ()
 
 
 class Layout(NamedTuple):
@@ -108,6 +122,10 @@ class FixedMethod(ABC):
     @abstractmethod
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:
         """Return the ranks to label."""
+
+    @abstractmethod
+    def sample(self, draw: Draw) -> Sample:
+        """Return the draws with the stretches they stand for, to be read for other purposes."""
 
     @abstractmethod
     def estimate(self, draw: Draw, labels: Labels) -> Curve:
@@ -199,6 +217,11 @@ def require_same_method(method: Any, draw: Draw) -> None:
     for name, given in json.loads(json.dumps(dict(draw.parameters))).items():
         if given != own.get(name):
             raise _check.refuse("draw", f"made with {name} = {own.get(name)!r}", given)
+
+
+def shuffled(ranks: Ranks, draw: Draw) -> Ranks:
+    """Return draws that were stored in order as if they had been made one after the other."""
+    return np.random.default_rng([draw.seed, len(ranks)]).permutation(ranks)
 
 
 def require_asked(draw: Draw, labels: Labels) -> None:

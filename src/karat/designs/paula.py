@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from karat.curves import Curve
-from karat.designs.base import FixedMethod, Layout, unanswered_note
+from karat.designs.base import FixedMethod, Layout, Sample, unanswered_note
 from karat.errors import InvalidData
 from karat.math import paula
 from karat.math.geometric import DEFAULT_EPSILON, DEFAULT_WINDOW, Grid, make_grid
 from karat.math.path import make_consistent
+from karat.math.sampled import Sampled
 from karat.results import Assumption
 
 if TYPE_CHECKING:
@@ -65,6 +66,10 @@ class Paula(FixedMethod):
             "gamma": grid.gamma,
             "factor": 1.0 if grid.labels_all else grid.factor,
         }
+
+    def sample(self, draw: Draw) -> Sample:
+        note = "PAULA draws nothing at random: beyond its labels nothing is known about any group."
+        return Sample(Sampled.certain(draw.ranks), notes=() if self.grid(draw.n_items).labels_all else (note,))
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:  # noqa: ARG002
         return Layout(paula.ranks_to_label(self.grid(n_items)), {})

@@ -9,8 +9,9 @@ import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import FixedMethod, Layout, unanswered_note
+from karat.designs.base import FixedMethod, Layout, Sample, shuffled, unanswered_note
 from karat.math import uniform
+from karat.math.sampled import Sampled
 
 if TYPE_CHECKING:
     from karat.draws import Draw, Labels
@@ -65,6 +66,12 @@ class Point(FixedMethod):
             "half_width": 0.0 if whole else float(half[0]),
             "exhaustive": whole,
         }
+
+    def sample(self, draw: Draw) -> Sample:
+        plan, drawn = self.plan(draw.n_items), draw.column("drawn").astype(np.int64)
+        if plan["exhaustive"]:
+            return Sample(Sampled.certain(drawn))
+        return Sample(Sampled.shared(shuffled(drawn, draw), start=0, end=plan["rank"]))
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:
         plan = self.plan(n_items)

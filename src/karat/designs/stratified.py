@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import FixedMethod, Layout, unanswered_note
+from karat.designs.base import FixedMethod, Layout, Sample, shuffled, unanswered_note
 from karat.math import stratified
 from karat.math.geometric import DEFAULT_EPSILON, DEFAULT_WINDOW, Grid, make_grid
+from karat.math.sampled import Sampled
 
 if TYPE_CHECKING:
     from karat.draws import Draw, Labels
@@ -62,6 +64,16 @@ class Stratified(FixedMethod):
             "g_l": grid.g_l,
             "factor": 1.0 if grid.labels_all else grid.factor,
         }
+
+    def sample(self, draw: Draw) -> Sample:
+        grid = self.grid(draw.n_items)
+        sampled = Sampled.certain(np.arange(1, int(grid.points[0]) + 1))
+        drawn = draw.column("drawn").astype(np.int64)
+        for start, end in pairwise(grid.points.tolist()):  # given their number, uniform in each stratum
+            sampled = sampled.joined(
+                Sampled.shared(shuffled(drawn[(drawn > start) & (drawn <= end)], draw), start=start, end=end)
+            )
+        return Sample(sampled)
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:
         grid = self.grid(n_items)

@@ -9,8 +9,9 @@ import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import FixedMethod, Layout, unanswered_note
+from karat.designs.base import FixedMethod, Layout, Sample, shuffled, unanswered_note
 from karat.math import uniform
+from karat.math.sampled import Sampled
 
 if TYPE_CHECKING:
     from karat.draws import Draw, Labels
@@ -65,6 +66,13 @@ class Uniform(FixedMethod):
             )
         )
         return min(planned, n_items)
+
+    def sample(self, draw: Draw) -> Sample:
+        n_top = int(self.plan(draw.n_items)["exhaustive"])
+        drawn = draw.column("drawn").astype(np.int64)
+        below = shuffled(drawn[drawn > n_top], draw)  # given their number, uniform below the top
+        rest = Sampled.shared(below, start=n_top, end=draw.n_items)
+        return Sample(Sampled.certain(np.arange(1, n_top + 1)).joined(rest))
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:
         plan = self.plan(n_items)

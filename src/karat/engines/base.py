@@ -61,6 +61,10 @@ class Engine(Protocol):
         """Return a proxy column as one small class an item, in rank order."""
         ...
 
+    def segments(self, column: str) -> tuple[NDArray[np.int64], list[str]]:
+        """Return the segment of each item by number, in rank order, and the names of the segments."""
+        ...
+
     def scores_at(self, ranks: Ranks) -> Floats: ...
 
     def ranks_of(self, scores: ArrayLike) -> Ranks:

@@ -44,7 +44,8 @@ def connect(work: Path) -> duckdb.DuckDBPyConnection:
     """Open DuckDB with bounded memory; what does not fit goes to the scratch folder."""
     connection = duckdb.connect()
     connection.execute("SET memory_limit = '2GB'")
-    connection.execute("SET enable_progress_bar = false")
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() != (False,):
+        connection.execute("SET enable_progress_bar = false")  # DuckDB refuses the word itself in a plain notebook
     connection.execute(f"SET temp_directory = '{str(work / 'spill').replace(chr(39), chr(39) * 2)}'")
     return connection
 
