@@ -49,6 +49,7 @@ class Progress:
             "unsure": by_label[-1],
             "open": by_label[None],
             "answers": n_answers,
+            "price": campaign.price,
             "spent": n_answers * campaign.price,
             "currency": campaign.currency,
             "done": design.done,

@@ -313,6 +313,7 @@ class Progress(BaseModel):
     unsure: int
     open: int
     answers: int
+    price: float
     spent: float
     currency: str
     done: bool

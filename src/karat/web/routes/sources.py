@@ -15,6 +15,7 @@ from karat.web.deps import Administrator
 UPLOADS = "/api/uploads"
 router = APIRouter(tags=["sources"])
 Manager = Annotated[Caller, Depends(Administrator("manage"))]
+Reader = Annotated[Caller, Depends(Administrator("read"))]
 _FILE: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -41,7 +42,7 @@ async def upload(
 
 
 @router.get("/api/files")
-def list_files(request: Request, caller: Manager) -> shapes.Files:  # noqa: ARG001
+def list_files(request: Request, caller: Reader) -> shapes.Files:  # noqa: ARG001
     """Return the tables of the folder that the server allows."""
     found = request.app.state.sources.files()
     return shapes.Files(files=None if found is None else [shapes.File(name=name, size=size) for name, size in found])
@@ -49,7 +50,7 @@ def list_files(request: Request, caller: Manager) -> shapes.Files:  # noqa: ARG0
 
 @router.get("/api/preview")
 def preview(
-    request: Request, caller: Manager, source: Annotated[str, Query(min_length=1, max_length=1000)]
+    request: Request, caller: Reader, source: Annotated[str, Query(min_length=1, max_length=1000)]
 ) -> shapes.Preview:
     """Return a table's first rows, and which of its columns could be the score and the id."""
     return _preview(request.app.state.sources, source, caller.user.id)
