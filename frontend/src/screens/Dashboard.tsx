@@ -4,12 +4,11 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { call, get, newRequest, post, Refusal, type Curve, type Dispute, type People, type Progress, type Project } from "../api";
 import { CurvePlot, VAGUE } from "../parts/Curve";
-import { Item } from "../parts/Item";
+import { Disputes } from "../parts/Disputes";
 import { PeopleSection } from "../parts/PeopleSection";
 import { me, messageOf } from "../state";
 
 const EVERY = 4000;
-const SOME = 6;
 const number = (value: number) => value.toLocaleString("en-US");
 const share = (value: number | null | undefined) => value === null || value === undefined ? "–" : value.toFixed(3);
 
@@ -22,7 +21,7 @@ export function Dashboard({ slug }: { slug: string }) {
   const project = useSignal<Project | null>(null), progress = useSignal<Progress | null>(null);
   const curve = useSignal<Curve | null>(null), people = useSignal<People | null>(null);
   const disputes = useSignal<Dispute[]>([]), needed = useSignal<number | null>(null);
-  const problem = useSignal(""), link = useSignal(""), role = useSignal("annotator"), most = useSignal(SOME);
+  const problem = useSignal(""), link = useSignal(""), role = useSignal("annotator");
   const target = useSignal("0.9"), kind = useSignal("precision");
   const found = useSignal<{ rank: number | null; sentence: string } | null>(null);
   const owns = project.value?.role === "owner";
@@ -72,7 +71,6 @@ export function Dashboard({ slug }: { slug: string }) {
   const whole = shown?.summary["positives in the list"];
   const begun = now.labelled + now.unsure > 0;
   const doubts = shown?.assumptions.filter((each) => each.verdict === "contradicted") ?? [];
-  const label = (value: string) => project.value?.options.find((option) => option.value === value)?.label ?? value;
   return <main class="dashboard">
     <div class="bar">
       <h1>{project.value.title}</h1>
@@ -123,16 +121,7 @@ export function Dashboard({ slug }: { slug: string }) {
       <p role="status" id="cutoff">{found.value?.sentence}</p>
     </section>}
     {people.value !== null && people.value.annotators.length > 0 && <PeopleSection people={people.value} priced={now.price > 0} />}
-    {owns && disputes.value.length > 0 && <section aria-labelledby="disputes-title">
-      <h2 id="disputes-title">Disagreements ({number(disputes.value.filter((each) => each.adjudicated === null).length)} open)</h2>
-      <ul class="disputes">{disputes.value.slice(0, most.value).map((dispute) => <li key={dispute.item} class="card">
-        <Item fields={dispute.fields} template={project.value!.template} />
-        <ul class="votes">{dispute.votes.map((vote) => <li key={vote.user}><strong>{vote.user}</strong>: {label(vote.value)}{vote.note !== null && <em> “{vote.note}”</em>}</li>)}</ul>
-        <p class="buttons">{project.value!.options.map((option) => <button key={option.value} class={dispute.adjudicated === option.value ? "primary" : ""}
-          aria-pressed={dispute.adjudicated === option.value} onClick={() => void rule(dispute, option.value)}>{option.label}</button>)}</p>
-      </li>)}</ul>
-      {disputes.value.length > most.value && <button onClick={() => { most.value += 30; }}>Show more ({number(disputes.value.length - most.value)})</button>}
-    </section>}
+    {owns && disputes.value.length > 0 && <Disputes disputes={disputes.value} project={project.value} onRule={rule} />}
     {owns && <section aria-labelledby="invite-title">
       <h2 id="invite-title">Invite</h2>
       <form class="inline" onSubmit={invite}>

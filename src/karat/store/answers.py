@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, exists, func, insert, select
+from sqlalchemy import and_, bindparam, case, delete, exists, func, insert, select
 
 from karat.store.schema import adjudications, items, ledger, skips, users, votes
 
@@ -119,9 +119,10 @@ def history(connection: Connection, project_id: int, user_id: int, *, most: int)
 
 
 def events(connection: Connection, project_id: int) -> list[dict[str, Any]]:
-    """Return the whole ledger of a project, oldest line first."""
+    """Return the whole ledger of a project, oldest line first; a gold question that was not drawn has no rank."""
+    rank = case((items.c.rank > 0, items.c.rank))
     query = (
-        select(ledger.c.id, ledger.c.at, ledger.c.kind, items.c.rank, items.c.name, users.c.name.label("user"),
+        select(ledger.c.id, ledger.c.at, ledger.c.kind, rank, items.c.name, users.c.name.label("user"),
                ledger.c.value, ledger.c.note, ledger.c.seconds, ledger.c.undoes)
         .join(items, items.c.id == ledger.c.item_id)
         .join(users, users.c.id == ledger.c.user_id)

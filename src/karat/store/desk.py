@@ -211,7 +211,8 @@ def deal_gold(connection: Connection, project_id: int, user_id: int, *, before: 
 def count_free(connection: Connection, project_id: int, *, now: float) -> int:
     """Return how many slots could be handed out now."""
     free = or_(slots.c.state == "open", and_(slots.c.state == "leased", slots.c.leased_until < now))
-    return int(connection.scalar(select(func.count()).where(slots.c.project_id == project_id, free)) or 0)
+    mine = (slots.c.project_id == project_id, ~slots.c.is_gold)
+    return int(connection.scalar(select(func.count()).where(*mine, free)) or 0)
 
 
 def count_untouched(connection: Connection, project_id: int, *, most: int) -> int:

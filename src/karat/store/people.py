@@ -23,7 +23,7 @@ class User(NamedTuple):
     is_admin: bool
     created_at: float
     disabled_at: float | None
-    keys: str | None = None
+    own_keys: str | None = None
     kind: str = "person"
 
 
@@ -75,7 +75,7 @@ def set_disabled(connection: Connection, user_id: int, at: float | None) -> None
 
 
 def set_keys(connection: Connection, user_id: int, keys: str | None) -> None:
-    connection.execute(update(users).where(users.c.id == user_id).values(keys=keys))
+    connection.execute(update(users).where(users.c.id == user_id).values(own_keys=keys))
 
 
 # --- sessions

@@ -72,7 +72,7 @@ users = Table(
     Column("is_admin", Boolean, nullable=False),
     Column("created_at", Float(53), nullable=False),
     Column("disabled_at", Float(53)),
-    Column("keys", Text),
+    Column("own_keys", Text),
     Column("kind", String(10), nullable=False, server_default="person"),
 )
 

@@ -66,6 +66,8 @@ def test_gold_questions_come_at_the_stated_share_and_stay_out_of_the_curve(house
     assert design.draw.n_ranks == len(came) - len(asked) == house.progress.summary(project, campaign)["labelled"]
     assert min(design.labels.ranks) > 0
     assert "g1" not in house.progress.labels_csv(project)
+    lines = [line.split(",") for line in house.progress.ledger_csv(project).splitlines()[1:]]
+    assert {line[3] == "" for line in lines if line[4].startswith("g")} == {True}  # a line in the ledger, and no rank
     assert all(json.loads(line)["rank"] > 0 for line in house.progress.items_jsonl(project).splitlines())
     with house.database.read() as connection:
         assert answers.count_votes(connection, project.id) == len(came)  # gold answers are paid too

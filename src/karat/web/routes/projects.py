@@ -83,7 +83,7 @@ def read_audit(visit: Annotated[Visit, Depends(InProject("manage", "manage"))]) 
 
 
 def _shape(project: projects.Project, campaign: Campaign, role: str, my_answers: int, caller: Caller) -> shapes.Project:
-    actions, keys = keys_of(campaign.options, read_keys(caller.user.keys))
+    actions, keys = keys_of(campaign.options, read_keys(caller.user.own_keys))
     return shapes.Project(
         slug=project.slug,
         title=project.title,

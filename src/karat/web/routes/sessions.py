@@ -24,7 +24,7 @@ def who_am_i(caller: Annotated[Caller | None, Depends(Anyone())]) -> shapes.Me |
         return None
     user = caller.user
     return shapes.Me(name=user.name, is_admin=user.is_admin, has_password=user.password_hash is not None,
-                     keys=read_keys(user.keys))  # fmt: skip
+                     keys=read_keys(user.own_keys))  # fmt: skip
 
 
 @router.post("/session", status_code=204, dependencies=[Depends(Anyone())])
