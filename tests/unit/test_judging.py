@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import threading
 
 import pandas as pd
 import pytest
@@ -47,6 +48,13 @@ def judge(*more):
 
 
 def test_the_whole_way_to_certify(here, server, capsys, tmp_path):
+    three, answer = threading.Barrier(3), server.reply
+
+    def reply(messages):
+        three.wait(60)  # as many calls at once as the settings say, no fewer
+        return answer(messages)
+
+    server.reply = reply
     assert judge("--yes") == 0
     out, err = capsys.readouterr()
     assert "60 of 60 items to judge, 60 calls at 0.02 each: 1.20 EUR." in err
@@ -55,7 +63,7 @@ def test_the_whole_way_to_certify(here, server, capsys, tmp_path):
     assert list(found["id"]) == list(here["id"])
     assert list(found["small"]) == [0.9 if n % 2 else 0.05 for n in range(60)]
     assert all(set(item_of(request["messages"])) == {"id", "number"} for request in server.requests)
-    assert 1 < server.most_at_once <= 3
+    assert server.most_at_once == 3
     assert not (tmp_path / "judged.parquet.journal").exists()
     assert main(["draw", "judged.parquet", "--score", "score", "--id", "id", "--proxy", "small", "--from-rank", "20",
                  "-o", "draw.json"]) == 0  # fmt: skip

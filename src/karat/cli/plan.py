@@ -37,6 +37,7 @@ _MEANING = {
     "draws_per_point": "draws that each grid point needs",
     "cost": "of all labels",
 }
+_SAID = {"method", "items", "labels", "scores"}
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
 
 
@@ -118,7 +119,7 @@ def _print_plan(planned: dict[str, Any]) -> None:
         _explain_certify(planned)
         return
     rows = [(name, _MEANING.get(name, ""), show(value) if isinstance(value, float) else f"{value:,}")
-            for name, value in planned.items() if name not in {"method", "items", "labels", "scores"}]  # fmt: skip
+            for name, value in planned.items() if name not in _SAID and value is not None]  # fmt: skip
     print_table(["", "", ""], rows)
 
 

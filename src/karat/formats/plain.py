@@ -116,7 +116,7 @@ def import_answers(
     if kind == "jsonl":
         rows = read_records(source)
     elif kind == "parquet":
-        header, rows = _read_parquet(source)
+        header, rows = read_parquet(source)
     else:
         header, rows = read_rows(source, delimiter="\t" if kind == "tsv" else None)
     places = None if header is None else _places(header, chosen, name_of(source), annotator)
@@ -182,7 +182,8 @@ def _places(header: list[str], chosen: Mapping[str, str], where: str, annotator:
     return places
 
 
-def _read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
+def read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
+    """Return the header and the rows of a Parquet file, all cells as text."""
     path = source if isinstance(source, (str, Path)) else getattr(source, "path", None)
     if path is None:
         raise _check.refuse("source", "a path, for Parquet", "a stream")

@@ -21,6 +21,7 @@ from karat.service.installation import Installation
 from karat.service.problems import Conflict, NotAllowed, NotFound, NotSignedIn, TooManyTries
 from karat.service.sources import Sources
 from karat.web.guards import Guards, Metrics
+from karat.web.logs import configure_logging
 from karat.web.routes import (
     adjudications,
     exports,
@@ -97,7 +98,9 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
 
 def from_environment() -> FastAPI:
     """Return the application as the environment says; for servers that start it by name."""
-    return create_app(Settings.read())
+    settings = Settings.read()
+    configure_logging(settings.log)
+    return create_app(settings)
 
 
 def _page() -> Response:

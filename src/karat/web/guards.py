@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections import Counter
@@ -27,6 +28,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+_log = logging.getLogger("karat.web")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 _TAKES_FILES = ("/import", "/api/uploads")
 _EDGES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
@@ -100,7 +102,10 @@ class Guards:
                 status = refusal[0]
                 await _answer(send, scope["path"], *refusal)
         finally:
-            self.metrics.count(scope["method"], status, time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            self.metrics.count(scope["method"], status, seconds)
+            seen = {"method": scope["method"], "path": scope["path"], "status": status, "milliseconds": 1000 * seconds}
+            _log.info("request", extra=seen)
 
     async def _run(self, scope: Scope, body: _Body, send: Send) -> None:
         try:

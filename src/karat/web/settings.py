@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat import _check
 from karat.errors import InvalidInput
+from karat.web.logs import STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,8 @@ class Settings:
         Where uploaded tables are kept; beside the database if empty.
     judges
         A TOML file that names judge models; none if empty.
+    log
+        "quiet" (warnings), "text" or "json" (a line a request), to stderr.
     folder
         A folder whose tables may become projects without an upload; none if empty.
 
@@ -54,9 +57,11 @@ class Settings:
     most_upload: int = 500_000_000
     folder: str = ""
     judges: str = ""
+    log: str = "quiet"
 
     def __post_init__(self) -> None:
         _check.whole("port", self.port, least=0, most=65_535)
+        _check.one_of("log", self.log, STYLES)
         _check.whole("most_body", self.most_body, least=1000)
         _check.whole("most_upload", self.most_upload, least=1000)
         if self.folder and not Path(self.folder).is_dir():
