@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._process import run
+from benchmarks._scale_jobs import KINDS, make_table
 from benchmarks._summary import Line, fit_growth, growth_of
-from benchmarks.scale_jobs import KINDS, make_table
 
 SIZES = (10**6, 10**7, 10**8, 10**9)
 RANKED = ("scan_score", "scan_score_and_id", "scan_all_columns", "ours_ids_duckdb", "ours_items_duckdb",
@@ -68,9 +68,9 @@ def _compare(
     jobs = [*RANKED, *(UNTIED if is_untied else ()), *(["ours_ids_spark"] if is_untied and spark else [])]
     scan, results = 0.0, {}
     for name in jobs:
-        took: dict[str, Any] = run("benchmarks.scale_jobs", name, path, warm=warm)
+        took: dict[str, Any] = run("benchmarks._scale_jobs", name, path, warm=warm)
         if name.startswith("scan"):  # the first one also fetches the file from disk
-            took = min(took, run("benchmarks.scale_jobs", name, path, warm=warm), key=lambda one: one["cpu"])
+            took = min(took, run("benchmarks._scale_jobs", name, path, warm=warm), key=lambda one: one["cpu"])
         results[name] = took
         if name in {"scan_score", "scan_score_and_label"}:
             scan = took["cpu"]

@@ -77,6 +77,8 @@ def watch_scans() -> Iterator[Watch | None]:
         task = progress.add_task("opening", total=None)
 
         def show(what: str, share: float | None) -> None:
-            progress.update(task, description=what, total=None if share is None else 1.0, completed=share or 0.0)
+            if progress.tasks[0].description != what:
+                progress.reset(task, description=what)  # each scan has a clock of its own
+            progress.update(task, total=None if share is None else 1.0, completed=share or 0.0)
 
         yield show

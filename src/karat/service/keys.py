@@ -36,10 +36,11 @@ def keys_of(options: Sequence[Option], own: Mapping[str, str]) -> tuple[dict[str
     actions = {**ACTIONS, **{name: key for name, key in own.items() if name in ACTIONS}}
     wished = [own.get(f"answer {place}", option.key.lower()) for place, option in enumerate(options, start=1)]
     taken = set(actions.values())
+    usual = {option.key.lower() for option in options}  # a key never comes to mean another answer
     chosen: list[str] = []
     for place, key in enumerate(wished):
         later = set(wished[place + 1 :])
-        free = key if key not in taken else next(spare for spare in _SPARE if spare not in taken | later)
+        free = key if key not in taken else next(spare for spare in _SPARE if spare not in taken | later | usual)
         taken.add(free)
         chosen.append(free)
     return actions, chosen
