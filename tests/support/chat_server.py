@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class ChatServer:
     """Answers by ``reply(messages) -> text``; ``script`` holds misdeeds for the next calls, one each.
 
-    Misdeeds: a status, "slow", "drip", "garbage", "shapeless", "huge", "hang up", "redirect"; None is none.
+    Misdeeds: a status, "slow", "pause", "drip", "garbage", "shapeless", "huge", "hang up", "redirect"; None is none.
     """
 
     def __init__(self, reply) -> None:
@@ -63,8 +63,7 @@ class ChatServer:
         if misdeed == "hang up":
             handler.connection.close()
             return
-        if misdeed == "slow":
-            time.sleep(1.5)
+        time.sleep({"slow": 1.5, "pause": 0.5}.get(misdeed, 0.0))
         if misdeed == "garbage":
             text = "<html>Bad gateway"
         if misdeed == "shapeless":

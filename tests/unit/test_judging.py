@@ -48,6 +48,7 @@ def judge(*more):
 
 
 def test_the_whole_way_to_certify(here, server, capsys, tmp_path):
+    server.script = ["pause"]  # so that others come meanwhile
     three, answer = threading.Barrier(3), server.reply
 
     def reply(messages):
