@@ -73,6 +73,17 @@ bench: .venv/.test ## ratios against named peers, one table each
 bench-speed: .venv/.test ## all speed benchmarks; one summary, written to docs/explanation/speed.md
 	@$(RUN) -m benchmarks speed $(ARGS)
 
+# Peers live in an environment of their own. oasis asks for a package called sklearn that cannot be installed any more
+# (it is scikit-learn), hence --no-deps.
+.tools/peers/.done: | $(UV)
+	@$(UV) venv --quiet --clear --python $(PYTHON) .tools/peers
+	@$(UV) pip install --quiet --python .tools/peers numpy scipy scikit-learn numba pandas statsmodels tables tqdm
+	@$(UV) pip install --quiet --python .tools/peers --no-deps oasis==0.1.3 ppi-python==0.2.3
+	@touch $@
+
+bench-labels: .venv/.test .tools/peers/.done ## labels needed, against PAULA, sampling and peers; written to docs/
+	@$(RUN) -m benchmarks.labels --replications 100 --peer-replications 10 --write $(ARGS)
+
 reference: .venv/.demo ## write docs/reference from the code
 	@$(RUN) tools/make_reference.py
 	@$(RUN) tools/list_licences.py

@@ -6,9 +6,11 @@ paper. Scores have four digits, so many are tied.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from karat.results import make_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +70,20 @@ def make_facts(n_facts: int = N_FACTS, *, seed: int = 7) -> Facts:
         score=scores[order],
         label=labels[order],
     )
+
+
+def make_table(n_facts: int = N_FACTS, *, seed: int = 7) -> tuple[Any, dict[str, int]]:
+    """Return the facts as a table (pandas, Polars or PyArrow, whichever is there), and the truth of each by id.
+
+    Examples
+    --------
+    >>> facts, truth = make_table(100)
+    >>> len(facts), len(truth), "label" in facts.columns
+    (100, 100, False)
+    """
+    columns = make_facts(n_facts, seed=seed)._asdict()
+    truth = dict(zip(columns["id"], columns.pop("label").tolist(), strict=True))
+    return make_frame({name: np.asarray(values) for name, values in columns.items()}), truth
 
 
 def _sum(rng: np.random.Generator, right: bool) -> tuple[str, str, str]:  # noqa: FBT001

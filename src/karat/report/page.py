@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from karat import plotting
+from karat.report.answers import answer_all
 from karat.results import show
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from karat.curves import Curve
     from karat.draws import Draw
+    from karat.report.answers import Answer
     from karat.results import Interval
 
 _STYLE = """
@@ -34,6 +36,8 @@ th:first-child, td:first-child { text-align: left; } th { color: var(--soft); fo
 img { max-width: 100%; background: #fff; } .soft { color: var(--soft); } .warn { color: var(--warn); font-weight: 600; }
 pre { overflow-x: auto; border: 1px solid var(--line); padding: .8rem; } figure { margin: 1rem 0; }
 figcaption { color: var(--soft); font-size: .9rem; }
+dl.questions { border: 1px solid var(--line); border-radius: .5rem; padding: .3rem 1.2rem 1rem; }
+dl.questions dt { font-weight: 650; margin-top: .8rem; } dl.questions dd { margin: .15rem 0 0; }
 """
 
 
@@ -63,6 +67,7 @@ def render_report(
         f"<h1>{escape(title)}</h1>",
         f'<p class="lead">{escape(curve.headline())}</p>',
         _warnings(curve),
+        _questions(answer_all(curve, draw)),
         figure(
             curve.plot("precision", truth=truth),
             "Precision of the first items of the list, best first. The shaded range is what the labels certify.",
@@ -91,6 +96,11 @@ def render_report(
         _reproduce(curve, draw, commands),
     ]
     return page(title, parts)
+
+
+def _questions(answers: Sequence[Answer]) -> str:
+    rows = "".join(f"<dt>{escape(answer.question)}</dt><dd>{escape(answer.text)}</dd>" for answer in answers)
+    return f'<dl class="questions">{rows}</dl>'
 
 
 def page(title: str, parts: Sequence[str]) -> str:

@@ -1,0 +1,5 @@
+import sys
+
+from benchmarks.labels import main
+
+main(sys.argv[1:])

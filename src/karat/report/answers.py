@@ -1,0 +1,143 @@
+"""The four questions of a reader with no statistics, answered in whole sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat.designs import catalogue
+from karat.designs.certify import Certify
+from karat.math.certify.bounds import bounds_at
+from karat.math.certify.simulate import RateCurve, simulate_pass
+
+if TYPE_CHECKING:
+    from karat.curves import Curve
+    from karat.draws import Draw
+
+TOP = 10_000
+MORE = 500
+_TARGETS = (0.99, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5)
+_WORTH_A_CUT = 0.02
+"""A cut that keeps less of the list than this is not worth naming."""
+_RUNS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """A question and what the labels say."""
+
+    question: str
+    text: str
+
+
+def answer_all(curve: Curve, draw: Draw | None = None) -> list[Answer]:
+    """Return the four answers.
+
+    Examples
+    --------
+    >>> from karat.designs.point import Point
+    >>> design = Point(rank=50, labels=50).begin(50, seed=1)
+    >>> from karat.draws import Labels
+    >>> ranks = design.ask()
+    >>> design.tell(Labels.from_pairs(ranks, ranks % 5 > 0))
+    >>> print(answer_all(design.curve())[0].text)
+    Exactly 40 of all 50 items are right, 80.0%.
+    """
+    rank = min(TOP, curve.n_items)
+    which = f"the top {rank:,}" if rank < curve.n_items else f"all {rank:,} items"
+    return [
+        Answer(question=f"How good is {which}?" if rank < curve.n_items else "How good is the list?",
+               text=_how_good(curve, rank, which)),
+        Answer(question="Where should I cut?", text=_where_to_cut(curve)),
+        Answer(question="How sure are we?", text=_how_sure(curve)),
+        Answer(question=f"What would {MORE} more labels buy?", text=_what_more_buys(curve, draw, rank, which)),
+    ]  # fmt: skip
+
+
+def _how_good(curve: Curve, rank: int, which: str) -> str:
+    known, found = curve.at(rank), curve.gain_at(rank)
+    if curve.crossed:
+        return f"We cannot say: the labels contradict what {curve.method} takes for granted."
+    if known.low == known.high:
+        return f"Exactly {found.low:,.0f} of {which} are right, {known.low:.1%}."
+    least, most = np.ceil(found.low - 1e-9), np.floor(found.high + 1e-9)
+    return (
+        f"Between {known.low:.1%} and {known.high:.1%} of {which} are right: at least {least:,.0f} and at most "
+        f"{most:,.0f} items. Our best guess is {known.estimate:.1%}."
+    )
+
+
+def _where_to_cut(curve: Curve) -> str:
+    cuts = [(target, curve.cutoff(precision=target)) for target in _TARGETS]
+    least = max(1, int(_WORTH_A_CUT * curve.n_items))
+    useful = [(target, cut) for target, cut in cuts if cut is not None and cut >= least]
+    sentences = [
+        f"Keep the first {cut:,} items to be sure that at least {target:.0%} of what you keep is right."
+        if cut < curve.n_items
+        else f"Keep everything, and still at least {target:.0%} is right."
+        for target, cut in useful[:2]
+    ]
+    if not sentences:
+        sentences = ["No cut is certain to keep half of the items right, unless it keeps hardly anything."]
+    everything = curve.cutoff(recall=0.9)
+    if everything is not None and everything < curve.n_items:
+        sentences.append(f"Keep the first {everything:,} to be sure to lose at most a tenth of the right items.")
+    return " ".join(sentences)
+
+
+def _how_sure(curve: Curve) -> str:
+    if curve.contradicted or curve.crossed:
+        return (
+            "Not at all: the labels contradict an assumption, see the warning above. Estimates are shown, no promises."
+        )
+    if curve.guarantee == "exact":
+        return "Certain: every item was labelled."
+    labels = f"{curve.n_labels:,} labels"
+    if curve.guarantee == "deterministic under assumptions":
+        return f"As sure as we are of the assumptions listed below; nothing but them and {labels} enters."
+    odds = round(1 / (1 - curve.confidence_level))
+    return (
+        f"{curve.confidence_level:.0%}, for all ranges on this page together: had we drawn other items to label, in at "
+        f"most one of {odds} such evaluations would any range miss the truth. It rests on the {labels} being right and "
+        "on drawing as planned, not on how good the scores are."
+    )
+
+
+def _what_more_buys(curve: Curve, draw: Draw | None, rank: int, which: str) -> str:
+    known = curve.at(rank)
+    if curve.guarantee == "exact" or known.low == known.high:
+        return f"Nothing for {which}: there is nothing left to learn."
+    if curve.n_labels + MORE >= curve.n_items:
+        return f"Everything: with {curve.n_items - curve.n_labels:,} more all items are labelled."
+    half = (known.high - known.low) / 2
+    then = _half_width_then(curve, draw, rank)
+    if then is None:
+        return "That depends on the method: a method that plans its labels cannot use more than it planned."
+    if then > 0.97 * half:
+        return f"Little: the range for {which} would stay about {200 * half:.1f} percentage points wide."
+    return (
+        f"The range for {which} would shrink from {200 * half:.1f} to about {200 * then:.1f} percentage points from "
+        "end to end (a simulation with the rates seen so far, not a promise)."
+    )
+
+
+def _half_width_then(curve: Curve, draw: Draw | None, rank: int) -> float | None:
+    """Return the half-width of precision at a rank with so many more labels, simulated; None where unknown."""
+    if draw is None:
+        return None
+    method = catalogue.make_method(draw.method, **draw.parameters)
+    if not isinstance(method, Certify):
+        return None
+    settings = replace(method.settings(), budget=curve.n_labels + MORE, looks=1)
+    knots = np.unique(np.geomspace(1, curve.n_items, 15).astype(np.int64))
+    found = np.r_[0.0, np.interp(knots, curve.ranks, curve.yield_estimate)]
+    rates = np.clip(np.diff(found) / np.diff(np.r_[0, knots]), 0.001, 0.999)
+    widths = []
+    for run in range(_RUNS):
+        labels = RateCurve(ranks=knots, rates=rates, seed=run)
+        bounds = simulate_pass(labels, settings, seed=run, n_items=curve.n_items).bounds
+        low, high = bounds_at(np.array([rank]), knots=bounds.knots, low=bounds.low, high=bounds.high)
+        widths.append(float(high[0] - low[0]) / 2 / rank)
+    return float(np.median(widths))
