@@ -9,8 +9,8 @@ import numpy as np
 
 from karat.designs import catalogue
 from karat.designs.certify import Certify
-from karat.math.certify.bounds import bounds_at
 from karat.math.certify.simulate import RateCurve, simulate_pass
+from karat.math.path import bounds_at
 
 if TYPE_CHECKING:
     from karat.curves import Curve
@@ -138,6 +138,6 @@ def _half_width_then(curve: Curve, draw: Draw | None, rank: int) -> float | None
     for run in range(_RUNS):
         labels = RateCurve(ranks=knots, rates=rates, seed=run)
         bounds = simulate_pass(labels, settings, seed=run, n_items=curve.n_items).bounds
-        low, high = bounds_at(np.array([rank]), knots=bounds.knots, low=bounds.low, high=bounds.high)
+        low, high = bounds_at(bounds.knots, bounds.low, bounds.high, at=[rank])
         widths.append(float(high[0] - low[0]) / 2 / rank)
     return float(np.median(widths))
