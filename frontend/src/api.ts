@@ -53,7 +53,7 @@ export interface Dispute {
 export interface Member { id: number; name: string; role: string }
 
 export class Refusal extends Error {
-  constructor(readonly status: number, message: string, readonly field: string | null = null) { super(message); }
+  constructor(readonly status: number, message: string, readonly field: string | null = null, readonly defects: string[] = []) { super(message); }
 }
 export class Unreachable extends Error {}
 
@@ -72,7 +72,8 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   if (response.status >= 500) throw new Unreachable("The service has a problem.");
   if (response.status === 204) return undefined as T;
   const said = await response.json().catch(() => ({ detail: response.statusText }));
-  if (!response.ok) throw new Refusal(response.status, String(said.detail), said.field ?? null);
+  if (!response.ok) throw new Refusal(response.status, String(said.detail), said.field ?? null,
+    (said.defects ?? []).map((defect: { message: string }) => defect.message));
   return said as T;
 }
 

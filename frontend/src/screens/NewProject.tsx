@@ -2,17 +2,16 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { get, post, Refusal, type Campaign, type Preview, type Project } from "../api";
+import { get, post, type Campaign, type Preview, type Project } from "../api";
 import { CampaignForm, EMPTY, VotesForm } from "../parts/CampaignForm";
-import { Field, type Trouble } from "../parts/Field";
+import { Field, Troubles, troubleOf, type Trouble } from "../parts/Field";
 import { Item, show } from "../parts/Item";
 import { MethodForm, startMethod, type Method } from "../parts/MethodForm";
-import { go, messageOf } from "../state";
+import { go } from "../state";
 
 const SHOWN_BY_FORM = new Set(["title", "score", "id", "fields", "question", "options", "key", "label", "meaning", "value", "guidelines", "template",
   "price", "currency", "votes", "extra", "rule", "tie", "method", "absolute", "relative", "from_rank", "confidence_level", "budget", "epsilon",
   "window", "labels", "rank"]);
-const troubleOf = (error: unknown): Trouble => ({ field: error instanceof Refusal ? error.field : null, text: messageOf(error) });
 
 export function NewProject() {
   const files = useSignal<{ name: string; size: number }[] | null>(null);
@@ -69,7 +68,7 @@ export function NewProject() {
         <select onChange={(event) => { const name = event.currentTarget.value; if (name !== "") void open(name, () => get<Preview>(`/preview?source=${encodeURIComponent(`file:${name}`)}`)); }}>
           <option value="">–</option>{files.value.map((file) => <option key={file.name} value={file.name}>{file.name}</option>)}</select></label>}
       <p role="status" class="hint">{busy.value}</p>
-      {trouble.value !== null && shown === null && <p class="problem" role="alert">{trouble.value.text}</p>}
+      {trouble.value !== null && shown === null && <Troubles trouble={trouble.value} />}
     </section>
     {shown !== null && <form onSubmit={begin}>
       <section class="card" aria-labelledby="columns-title">
@@ -110,7 +109,7 @@ export function NewProject() {
         <h2 id="target-title">The target</h2>
         <MethodForm value={method.value} onChange={(value) => { method.value = value; }} trouble={trouble.value} nItems={shown.n_rows} />
       </section>
-      {trouble.value !== null && !SHOWN_BY_FORM.has(trouble.value.field ?? "") && <p class="problem" role="alert">{trouble.value.text}</p>}
+      {trouble.value !== null && !SHOWN_BY_FORM.has(trouble.value.field ?? "") && <Troubles trouble={trouble.value} />}
       {trouble.value !== null && SHOWN_BY_FORM.has(trouble.value.field ?? "") && <p class="problem">Something above needs a change.</p>}
       <p class="buttons"><button class="primary" disabled={busy.value !== ""}>Begin</button><a class="button" href="#/">Cancel</a></p>
     </form>}

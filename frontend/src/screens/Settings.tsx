@@ -2,17 +2,16 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { call, get, post, Refusal, type Campaign, type Settings as Stored } from "../api";
+import { call, get, post, type Campaign, type Settings as Stored } from "../api";
 import { CampaignForm } from "../parts/CampaignForm";
-import { Field, type Trouble } from "../parts/Field";
-import { messageOf } from "../state";
+import { Field, Troubles, troubleOf, type Trouble } from "../parts/Field";
 
 export function Settings({ slug }: { slug: string }) {
   const base = `/projects/${slug}`;
   const title = useSignal(""), state = useSignal(""), campaign = useSignal<Campaign | null>(null);
   const trouble = useSignal<Trouble | null>(null), said = useSignal("");
   const gold = useSignal<File | null>(null), truth = useSignal("label"), id = useSignal("");
-  const fail = (error: unknown) => { said.value = ""; trouble.value = { field: error instanceof Refusal ? error.field : null, text: messageOf(error) }; };
+  const fail = (error: unknown) => { said.value = ""; trouble.value = troubleOf(error); };
   const accept = (found: Stored) => { title.value = found.title; state.value = found.state; campaign.value = found.settings; };
   useEffect(() => { get<Stored>(`${base}/settings`).then(accept, fail); }, [slug]);
   const save = async (event: Event) => {
@@ -72,6 +71,6 @@ export function Settings({ slug }: { slug: string }) {
       </section>
     </form>
     <p role="status">{said.value}</p>
-    {trouble.value !== null && <p class="problem" role="alert">{trouble.value.text}</p>}
+    {trouble.value !== null && <Troubles trouble={trouble.value} />}
   </main>;
 }

@@ -126,8 +126,12 @@ class called:  # noqa: N801  # reads as a word: with called(path, name)
         return
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        if isinstance(error, InvalidData) and self._path in str(error):
-            raise InvalidData(str(error).replace(self._path, self._name)) from error
+        if isinstance(error, InvalidData):
+            defects = [defect._replace(message=self._rename(defect.message)) for defect in error.defects]
+            raise InvalidData(self._rename(str(error)), defects=defects) from error
+
+    def _rename(self, message: str) -> str:
+        return message.replace(self._path, self._name)
 
 
 def _is_number(value: Any) -> bool:

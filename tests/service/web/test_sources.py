@@ -234,3 +234,14 @@ def test_gold_questions_look_like_all_others(client_of, cast):
     bad = owner.post(f"{base}/gold", params=given, content=table.replace("yes", "maybe", 1))
     assert bad.status_code == 400
     assert "gold.csv, row 2, column 'truth'" in bad.json()["detail"]
+
+
+def test_every_bad_line_of_a_table_is_named(owner, tmp_path):
+    bad = upload(owner, "key,claim,score\na,x,1\nb,y,high\nc,z,2\na,x,\n", "bad.csv").json()
+    body = {"title": "Bad", "source": bad["source"], "score": "score", "id": "key", "method": MANY}
+    refused = owner.post("/api/projects", json=body)
+    assert refused.status_code == 400
+    said = [defect["message"] for defect in refused.json()["defects"]]
+    assert len(said) == 3, refused.text
+    assert all("bad.csv" in message for message in said)
+    assert str(tmp_path) not in refused.text
