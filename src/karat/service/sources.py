@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 """Endings of files that may be uploaded: nothing packed, which could be far larger than it looks."""
 MOST_FILES = 1000
+MOST_DEFECTS = 10_000
 _WAITS = 24 * 3600.0
 """Seconds that an upload waits for its project."""
 _LOOK = 200
@@ -120,18 +122,21 @@ class called:  # noqa: N801  # reads as a word: with called(path, name)
     """Errors about a file speak of the name that its owner knows."""
 
     def __init__(self, path: Path, name: str) -> None:
-        self._path, self._name = str(path), name
+        self._path, self._name = path, name
 
     def __enter__(self) -> None:
         return
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
         if isinstance(error, InvalidData):
-            defects = [defect._replace(message=self._rename(defect.message)) for defect in error.defects]
+            first = islice(error.defects, MOST_DEFECTS)
+            defects = [defect._replace(message=self._rename(defect.message)) for defect in first]
             raise InvalidData(self._rename(str(error)), defects=defects) from error
 
     def _rename(self, message: str) -> str:
-        return message.replace(self._path, self._name)
+        renamed = message.replace(str(self._path), self._name)
+        stored = self._path.name  # some speak of a file without its folder
+        return renamed if Path(self._name).name == stored else renamed.replace(stored, self._name)
 
 
 def _is_number(value: Any) -> bool:
