@@ -41,7 +41,7 @@ def trace_of(tmp_path, facts, manner):
     user = house.owner().id
     house.close()
     log = tmp_path / "trace"
-    command = ["strace", "-f", "-e", "trace=fdatasync,fsync,write", "-s", "16", "-o", str(log),
+    command = ["strace", "-f", "--seccomp-bpf", "-e", "trace=fdatasync,fsync,write", "-s", "16", "-o", str(log),
                sys.executable, str(WRITER), url, project.slug, str(user), "0", manner]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         for count, _ in enumerate(process.stdout):
