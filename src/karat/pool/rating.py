@@ -15,10 +15,13 @@ from karat.math.pooled.intervals import difference_interval, estimate_interval, 
 from karat.pool.leaderboard import Leaderboard, Row, Score
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from karat.math.pooled.estimate import Estimate, Metric
     from karat.math.pooled.recall import PoolRecall
+    from karat.math.pooled.sample import PoolSample
     from karat.pool.scoring import Gathered
     from karat.pool.state import State
 
@@ -46,15 +49,19 @@ def rate(
     """Estimate every metric of every system and rank the systems that still compete."""
     _check.one_of("interval", interval, GUARANTEES)
     estimates = estimate_metrics(gathered.sample, pool_recall=theta)
-    if interval == "betting":
-        ends = _betting(gathered, state, theta=theta, n_inside=n_inside, confidence_level=confidence_level)
-    elif interval == "bootstrap":
-        rng = np.random.default_rng(state.settings.seed)
-        ends = bootstrap_default(estimates, confidence_level=confidence_level, rng=rng)
-    else:
-        ends = {m: estimate_interval(estimates[m], confidence_level=confidence_level) for m in METRICS}
+
+    def ends_of(sample: PoolSample) -> dict[Metric, Ends]:
+        if interval == "betting":
+            return _betting(gathered, sample, state, theta=theta, n_inside=n_inside, confidence_level=confidence_level)
+        found = estimate_metrics(sample, pool_recall=theta)
+        if interval == "bootstrap":
+            rng = np.random.default_rng(state.settings.seed)
+            return bootstrap_default(found, confidence_level=confidence_level, rng=rng)
+        return {m: estimate_interval(found[m], confidence_level=confidence_level) for m in METRICS}
+
+    ends = _ends(gathered, ends_of)
     active = [k for k, system in enumerate(gathered.systems) if system.number not in state.retracted]
-    _, low, _ = difference_interval(estimates[metric], confidence_level=confidence_level)
+    _, low, _ = differences(gathered, theta=theta, metric=metric, confidence_level=confidence_level)
     ranks = dict(zip(active, shared_ranks(low[np.ix_(active, active)]), strict=True))
     value = np.clip(estimates[metric].value, 0.0, 1.0)
     n_labels = (gathered.sample.mass > 0).sum(axis=1)
@@ -86,6 +93,35 @@ def rate(
     )
 
 
+def _ends(gathered: Gathered, ends_of: Callable[[PoolSample], dict[Metric, Ends]]) -> dict[Metric, Ends]:
+    """Return the intervals; with unsure answers, from all of them wrong to all of them right."""
+    if not gathered.truths.n_unsure:
+        return ends_of(gathered.sample)
+    sides = [[ends_of(gathered.leaning(row, to=to)) for row in range(len(gathered.systems))] for to in (0.0, 1.0)]
+    return {
+        m: (np.array([found[m][0][k] for k, found in enumerate(sides[0])]),
+            np.array([found[m][1][k] for k, found in enumerate(sides[1])]))
+        for m in METRICS
+    }  # fmt: skip
+
+
+def differences(
+    gathered: Gathered, *, theta: PoolRecall, metric: Metric, confidence_level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the paired difference of every two systems and its interval; unsure answers speak against a difference."""
+    estimate = estimate_metrics(gathered.sample, pool_recall=theta)[metric]
+    value, low, high = difference_interval(estimate, confidence_level=confidence_level)
+    if not gathered.truths.n_unsure:
+        return value, low, high
+    for row in range(len(gathered.systems)):
+        for to in (0.0, 1.0):
+            leaned = estimate_metrics(gathered.leaning(row, to=to), pool_recall=theta)[metric]
+            _, other_low, other_high = difference_interval(leaned, confidence_level=confidence_level)
+            for table, other, worst in ((low, other_low, np.minimum), (high, other_high, np.maximum)):
+                table[row], table[:, row] = worst(table[row], other[row]), worst(table[:, row], other[:, row])
+    return value, low, high
+
+
 def _score(estimate: Estimate, ends: Ends, k: int) -> Score:
     value = float(np.clip(estimate.value[k], 0.0, 1.0))
     return Score(estimate=value, low=min(float(ends[0][k]), value), high=max(float(ends[1][k]), value))
@@ -100,14 +136,24 @@ def _notes(state: State, theta: PoolRecall, n_pending: int) -> tuple[str, ...]:
             f"The pool holds {100 * theta.value:.1f}% of the true relations told; recall counts the rest as missed."
         )
     if n_pending:
-        notes.append(f"{n_pending:,} instances asked for are not labelled yet; intervals are wider until they are.")
+        verb = "instance asked for is" if n_pending == 1 else "instances asked for are"
+        notes.append(f"{n_pending:,} {verb} not labelled yet; intervals are wider until then.")
+    if n_unsure := state.n_unsure:
+        noun = "answer counts" if n_unsure == 1 else "answers count"
+        notes.append(f"{n_unsure:,} unsure {noun} as wrong in the lower ends and as right in the upper ends.")
     if waiting := state.waiting():
         notes.append(f"Not in the pool yet: {', '.join(system.name for system in waiting)}.")
     return tuple(notes)
 
 
 def _betting(
-    gathered: Gathered, state: State, *, theta: PoolRecall, n_inside: int, confidence_level: float
+    gathered: Gathered,
+    sample: PoolSample,
+    state: State,
+    *,
+    theta: PoolRecall,
+    n_inside: int,
+    confidence_level: float,
 ) -> dict[Metric, Ends]:
     if state.settings.learn:
         raise InvalidInput("'interval' betting needs a pool created with learn=False: bets must not depend on labels.")
@@ -118,7 +164,7 @@ def _betting(
     reach = {int(n): value for draw in state.draws for n, value in draw.reach.items()}
     variance = {int(n): value for draw in state.draws for n, value in draw.variance.items()}
     low, high = guaranteed_intervals(
-        gathered.sample,
+        sample,
         n_inside=n_inside,
         n_found=0 if theta.exact else len(state.truth),
         reach=np.array([reach[system.number] for system in gathered.systems]),

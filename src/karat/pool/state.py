@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InvalidData
+from karat.math.agreement.votes import UNSURE
 from karat.pool.tables import Batch
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class State:
     labels: dict[str, int] = field(default_factory=dict)
     truth: list[str] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
     retracted: set[int] = field(default_factory=set)
     admitted: list[System] = field(default_factory=list)
 
@@ -92,8 +94,11 @@ class State:
         elif kind == "tell":
             self.labels.update(body["labels"])
         elif kind == "truth":
+            if body.get("replace"):
+                self.truth, self.documents, self.weights = [], [], []
             self.truth.extend(body["relations"])
             self.documents.extend(body["documents"])
+            self.weights.extend(body.get("weights") or [1.0] * len(body["relations"]))
         elif kind == "retract":
             self.retracted.add(body["system"])
         else:
@@ -103,6 +108,11 @@ class State:
     def competitors(self) -> list[System]:
         """Systems in the pool, in the order of admission, retracted ones included: their labels still serve."""
         return [system for system in self.admitted if not system.is_judge]
+
+    @property
+    def n_unsure(self) -> int:
+        """Number of answers that leave it open."""
+        return sum(label == UNSURE for label in self.labels.values())
 
     def waiting(self) -> list[System]:
         """Systems that are submitted but not yet in the pool."""
