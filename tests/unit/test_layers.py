@@ -19,7 +19,7 @@ LAYERS = (
     ("draws", "showing"),
     ("curves", "exact_curve", "bands", "forecast"),
     ("designs", "pool", "engines", "formats", "judges", "store"),
-    ("resources",),
+    ("resources", "documents"),
     ("study", "measured"),
     ("simulation", "report", "service", "demo"),
     ("web",),

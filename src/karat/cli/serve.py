@@ -42,7 +42,7 @@ def run(
     from karat.web.settings import Settings  # noqa: PLC0415
 
     settings = Settings.read(file=config, db=db, host=host, port=port)
-    start(settings, Installation(settings.db), workers=workers, link=link)
+    start(settings, Installation(settings.db, pools=settings.pools), workers=workers, link=link)
 
 
 def start(settings: Settings, house: Installation, *, workers: int = 1, link: bool = False) -> None:
@@ -67,7 +67,7 @@ def start(settings: Settings, house: Installation, *, workers: int = 1, link: bo
         house.close()
         return
     house.close()
-    for name in ("db", "public_url", "secure_cookies", "most_body"):
+    for name in ("db", "public_url", "secure_cookies", "most_body", "most_upload", "pools"):
         os.environ[f"KARAT_{name.upper()}"] = str(getattr(settings, name))
     uvicorn.run("karat.web.app:from_environment", factory=True, workers=workers, **shared)
 

@@ -18,7 +18,7 @@ from karat.pool.log import LOG_NAME, Log
 from karat.pool.preview import preview_draw
 from karat.pool.rating import differences, rate
 from karat.pool.read import copy_ids, load_submission, refuse_unknown
-from karat.pool.scoring import gather_settled
+from karat.pool.scoring import gather_settled, inclusion_by_id
 from karat.pool.state import FORMAT, read_state
 from karat.pool.tables import files, read_payload, workspace, write_instances, write_payload
 from karat.pool.telling import changes, read_told, refuse_strangers
@@ -126,6 +126,11 @@ class Pool:
     def state(self) -> State:
         """What the log says: settings, systems, draws and labels."""
         return self._state
+
+    def refresh(self) -> int:
+        """Take in what other processes wrote; return how many events the log has."""
+        self._catch_up()
+        return len(self._log.events)
 
     @property
     def systems(self) -> list[System]:
@@ -403,6 +408,16 @@ class Pool:
             confidence_level=level,
             n_labels=int(gathered.sample.fold.size),
         )
+
+    def label_pool(self) -> list[dict[str, Any]]:
+        """Return the labels told for what was drawn: id, label, and the probability that its unit was drawn."""
+        self._catch_up()
+        if not self._state.draws:
+            return []
+        with workspace(self.folder) as (connection, _):
+            inclusion = inclusion_by_id(connection, self.folder, self._state)
+        return [{"id": item, "label": self._state.labels[item], "inclusion": chance}
+                for item, chance in inclusion.items() if item in self._state.labels]  # fmt: skip
 
     def verify(self) -> None:
         """Check that the files which the log names are as they were written; refuses the first that is not."""

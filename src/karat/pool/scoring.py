@@ -161,6 +161,13 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
     return share
 
 
+def inclusion_by_id(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> dict[str, float]:
+    """Return the probability with which each instance that was asked for came to be drawn."""
+    _collect_asked(connection, folder, state)
+    rows = connection.execute("SELECT id, inclusion FROM asked_ids JOIN everything USING (key) ORDER BY id").fetchall()
+    return {str(item): float(chance) for item, chance in rows}
+
+
 def _matrices(
     connection: duckdb.DuckDBPyConnection, keys: NDArray[np.uint64], systems: list[System]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:

@@ -13,7 +13,7 @@ from karat.service.votes import MEANINGS, TIES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TEMPLATES = ("fields", "pair", "triple", "text")
+TEMPLATES = ("fields", "pair", "triple", "text", "instance", "document")
 RESERVED_KEYS = "uznbsg?"
 """Keys of the labelling screen: undo, note, back, skip, guidelines, help."""
 MOST_TEXT = 100_000

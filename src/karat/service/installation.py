@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import IntegrityError
@@ -12,8 +13,12 @@ from karat.service.access import Access, check_name
 from karat.service.adjudication import Adjudication
 from karat.service.assignment import Assignment
 from karat.service.campaign import Campaign, make_slug
+from karat.service.evaluations import Evaluations
+from karat.service.feeds import Feeds
+from karat.service.pools import Pools, default_home
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
+from karat.service.reading import Readings
 from karat.service.studies import Studies
 from karat.store import people, projects
 from karat.store.database import Database
@@ -22,7 +27,6 @@ from karat.store.upgrade import upgrade
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from karat.designs.base import Method
     from karat.engines.base import Engine
@@ -41,6 +45,8 @@ class Installation:
         A path (SQLite) or a URL of SQLite or PostgreSQL; an empty database is set up.
     clock
         Tells the time; tests turn it.
+    pools
+        Folder for the pools of evaluations; by default beside a SQLite file, else in the working folder.
 
     Examples
     --------
@@ -60,13 +66,20 @@ class Installation:
     >>> house.close()
     """
 
-    def __init__(self, url: str | Path, *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, url: str | Path, *, clock: Callable[[], float] = time.time, pools: str | Path | None = None
+    ) -> None:
         self.database = Database(url)
         self.clock = clock
         upgrade(self.database)
         self.studies = Studies(self.database, clock=clock)
         self.access = Access(self.database, clock=clock)
-        self.assignment = Assignment(self.database, self.studies, clock=clock)
+        home = Path(pools) if pools else default_home(self.database)
+        self.pools = Pools(self.database, home.absolute(), clock=clock)
+        self.evaluations = Evaluations(self.database, self.pools, clock=clock)
+        self.feeds = Feeds(self.database, self.studies, self.evaluations)
+        self.assignment = Assignment(self.database, self.feeds, clock=clock)
+        self.readings = Readings(self.database, self.pools, self.assignment, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)
         self.progress = Progress(self.database, self.studies, clock=clock)
 
@@ -140,6 +153,11 @@ class Installation:
         if found is None:
             raise NotFound(f"There is no project {slug!r}.")
         return found
+
+    def slug_of(self, project_id: int) -> str:
+        """Return a project's short name."""
+        with self.database.read() as connection:
+            return next(project.slug for project, _ in projects.list_projects(connection) if project.id == project_id)
 
     def campaign(self, project: Project) -> Campaign:
         return Campaign.from_dict(project.settings)

@@ -18,7 +18,19 @@ from karat.errors import InvalidInput, KaratError
 from karat.service.installation import Installation
 from karat.service.problems import Conflict, NotAllowed, NotFound, NotSignedIn, TooManyTries
 from karat.web.guards import Guards, Metrics
-from karat.web.routes import adjudications, exports, members, progress, projects, sessions, system, tasks, tokens
+from karat.web.routes import (
+    adjudications,
+    evaluations,
+    exports,
+    members,
+    progress,
+    projects,
+    readings,
+    sessions,
+    system,
+    tasks,
+    tokens,
+)
 from karat.web.settings import Settings
 from karat.web.shapes import Problem
 
@@ -42,7 +54,7 @@ _log = logging.getLogger("karat.web")
 
 def create_app(settings: Settings, *, house: Installation | None = None) -> FastAPI:
     """Return the application; an empty database is set up."""
-    opened = house or Installation(settings.db)
+    opened = house or Installation(settings.db, pools=settings.pools)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -61,7 +73,8 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
         lifespan=lifespan,
     )
     app.state.house, app.state.settings, app.state.metrics = opened, settings, Metrics()
-    for module in (sessions, tokens, projects, members, tasks, progress, adjudications, exports, system):
+    for module in (sessions, tokens, projects, members, tasks, progress, adjudications, exports, evaluations,
+                   readings, system):  # fmt: skip
         app.include_router(module.router)
     app.add_api_route("/", _page, include_in_schema=False)
     if STATIC.is_dir():
@@ -69,7 +82,8 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
     app.add_exception_handler(KaratError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_shape)
     app.add_exception_handler(HTTPException, _explain_http)
-    app.add_middleware(Guards, metrics=app.state.metrics, most_body=settings.most_body)
+    app.add_middleware(Guards, metrics=app.state.metrics, most_body=settings.most_body,
+                       most_upload=settings.most_upload)  # fmt: skip
     return app
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections import Counter
@@ -25,6 +26,7 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+UPLOADS = re.compile(r"/api/projects/[^/]+/submissions")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 _EDGES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
@@ -62,10 +64,11 @@ class Metrics:
 class Guards:
     """The outermost layer."""
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics, most_body: int) -> None:
+    def __init__(self, app: ASGIApp, *, metrics: Metrics, most_body: int, most_upload: int) -> None:
         self.app = app
         self.metrics = metrics
         self.most_body = most_body
+        self.most_upload = most_upload
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -74,7 +77,9 @@ class Guards:
         began, status = time.perf_counter(), 500
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
-        body = _Body(receive, self.most_body)
+        most = self.most_upload if UPLOADS.fullmatch(scope["path"]) else self.most_body
+        body = _Body(receive, most)
+        scope["karat.body"] = body  # who keeps what comes in must know whether it came whole
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -86,21 +91,21 @@ class Guards:
             await send(message)
 
         try:
-            refusal = self._refuse(scope, headers)
+            refusal = self._refuse(scope, headers, most)
             if refusal is None:
                 await self.app(scope, body.receive, send_with_headers)
             if body.too_large:
-                refusal = 413, f"A request may have {self.most_body:,} bytes at most."
+                refusal = 413, f"A request may have {most:,} bytes at most."
             if refusal is not None:
                 status = refusal[0]
                 await _answer(send, scope["path"], *refusal)
         finally:
             self.metrics.count(scope["method"], status, time.perf_counter() - began)
 
-    def _refuse(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+    def _refuse(self, scope: Scope, headers: dict[str, str], most: int) -> tuple[int, str] | None:
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > self.most_body:
-            return 413, f"A request may have {self.most_body:,} bytes at most."
+        if not length.isdigit() or int(length) > most:
+            return 413, f"A request may have {most:,} bytes at most."
         if scope["method"] in SAFE_METHODS:
             return None
         # another site must not act with this browser's cookie

@@ -31,6 +31,10 @@ class Settings:
         Send cookies over HTTPS only; set it behind a proxy that speaks HTTPS.
     most_body
         Bytes that a request may have.
+    most_upload
+        Bytes that a submission to an evaluation may have.
+    pools
+        Folder for the pools of evaluations; beside a SQLite file, else in the working folder, if empty.
 
     Examples
     --------
@@ -44,10 +48,13 @@ class Settings:
     public_url: str = ""
     secure_cookies: bool = False
     most_body: int = 1_000_000
+    most_upload: int = 200_000_000
+    pools: str = ""
 
     def __post_init__(self) -> None:
         _check.whole("port", self.port, least=0, most=65_535)
         _check.whole("most_body", self.most_body, least=1000)
+        _check.whole("most_upload", self.most_upload, least=1000)
         if self.public_url and not self.public_url.startswith(("http://", "https://")):
             raise _check.refuse("public_url", "empty or an address with http:// or https://", self.public_url)
 

@@ -39,7 +39,7 @@ def test_a_column_that_no_migration_makes_is_noticed(database):
 def test_upgrading_twice_changes_nothing(database):
     upgrade(database)
     with database.read() as connection:
-        assert revision_of(connection) == "0001"
+        assert revision_of(connection) == "0003"
 
 
 def test_a_database_of_a_newer_karat_is_refused(database):

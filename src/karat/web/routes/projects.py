@@ -26,14 +26,17 @@ def list_projects(request: Request, caller: Annotated[Caller, Depends(SignedIn()
         counts = {
             project.id: answers.count_votes(connection, project.id, user_id=caller.user.id) for project, _ in found
         }
-    return [_shape(project, house.campaign(project), role or "owner", counts[project.id]) for project, role in found]
+    return [
+        _shape(project, house.campaign(project), role or "owner", counts[project.id], house.feeds.kind(project))
+        for project, role in found
+    ]
 
 
 @router.get("/{project}")
 def read_project(visit: Annotated[Visit, Depends(InProject("belong"))]) -> shapes.Project:
     with visit.house.database.read() as connection:
         count = answers.count_votes(connection, visit.project.id, user_id=visit.caller.user.id)
-    return _shape(visit.project, visit.campaign, visit.role, count)
+    return _shape(visit.project, visit.campaign, visit.role, count, visit.house.feeds.kind(visit.project))
 
 
 @router.get("/{project}/settings")
@@ -59,9 +62,10 @@ def read_audit(visit: Annotated[Visit, Depends(InProject("manage", "manage"))]) 
         return [shapes.Happening(**entry) for entry in projects.list_audit(connection, visit.project.id, most=200)]
 
 
-def _shape(project: projects.Project, campaign: Campaign, role: str, my_answers: int) -> shapes.Project:
+def _shape(project: projects.Project, campaign: Campaign, role: str, my_answers: int, kind: str) -> shapes.Project:
     return shapes.Project(
         slug=project.slug,
+        kind=kind,
         title=project.title,
         state=project.state,
         role=role,
