@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from karat import _check
 from karat.documents import relations
 from karat.documents.text import sentence_around, sentences_of, tokens_of
-from karat.errors import InvalidInput
+from karat.errors import InvalidData, InvalidInput
 from karat.service.campaign import make_slug
 from karat.service.evaluation_task import EvaluationTask
 from karat.service.problems import Conflict, NotAllowed, NotFound
@@ -159,9 +159,12 @@ class Evaluations:
         if project.state == "closed":
             raise NotAllowed("The evaluation is closed.")
         self._refuse_foreign(project, system, by)
-        checked = self._check(row, path)
-        with self._pools.use(row) as pool:
-            preview = pool.preview(checked)
+        try:
+            checked = self._check(row, path)
+            with self._pools.use(row) as pool:
+                preview = pool.preview(checked)
+        except InvalidData as error:  # the sender knows the file by its name, not by where it lies here
+            raise InvalidData(str(error).replace(f"{path.parent}/", "")) from None
         with self._database.write() as connection:
             id_ = evaluations.add_submission(
                 connection, project_id=project.id, user_id=by.id, system=system, state="checked", file=name[:200],

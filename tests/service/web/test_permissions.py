@@ -14,6 +14,7 @@ ALLOWED = {
     "belong": {"admin", "owner", "annotator", "viewer"},
     "label": {"admin", "owner", "annotator"},
     "watch": {"admin", "owner", "viewer"},
+    "submit": {"admin", "owner", "viewer"},
     "manage": {"admin", "owner"},
 }
 # what each route is for, said a second time: a rule changed by mistake does not go unnoticed
@@ -40,6 +41,15 @@ RULES = {
     "GET /api/projects/{project}/export/ledger.csv": "manage",
     "GET /api/projects/{project}/export/items.jsonl": "manage",
     "GET /api/projects/{project}/export/draw.json": "manage",
+    "GET /api/projects/{project}/evaluation": "belong", "GET /api/projects/{project}/leaderboard": "belong",
+    "PUT /api/projects/{project}/publication": "manage", "GET /api/projects/{project}/submissions": "submit",
+    "POST /api/projects/{project}/submissions": "submit",
+    "POST /api/projects/{project}/submissions/{submission}/accept": "manage",
+    "DELETE /api/projects/{project}/submissions/{submission}": "submit",
+    "GET /api/projects/{project}/label-pool.csv": "belong", "GET /api/projects/{project}/export/pool.zip": "manage",
+    "POST /api/projects/{project}/reading": "manage", "GET /api/projects/{project}/reading": "watch",
+    "POST /api/projects/{project}/reading/truth": "manage", "GET /api/projects/{project}/documents/{item}": "label",
+    "POST /api/projects/{project}/annotations": "label",
     "GET /healthz": "anyone", "GET /metrics": "anyone",
 }  # fmt: skip
 BODIES = {
@@ -56,7 +66,14 @@ BODIES = {
     "POST /api/projects/{project}/skip": {"item": 99999, "request": "p"},
     "POST /api/projects/{project}/undo": {"request": "p"},
     "POST /api/projects/{project}/adjudications": {"item": 99999, "value": "yes", "request": "p"},
-}
+    "PUT /api/projects/{project}/publication": {"published": True},
+    "POST /api/projects/{project}/submissions": {},
+    "POST /api/projects/{project}/reading": {"documents": 1},
+    "POST /api/projects/{project}/annotations": {
+        "item": 99999, "request": "p", "annotation": {"mentions": [], "relations": []},
+    },
+}  # fmt: skip
+QUERIES = {"cutoff": {"precision": 0.9}, "submissions": {"system": "s", "file": "s.csv"}}
 
 
 def test_every_route_has_the_rule_it_should_have(app):
@@ -74,7 +91,7 @@ def test_who_gets_in(route, client_of, cast):
     let_in = set()
     for kind in KINDS:
         client = client_of(users.get(kind))
-        query = {"precision": 0.9} if path.endswith("/cutoff") else None
+        query = QUERIES.get(path.rpartition("/")[2])
         response = client.request(method, address, json=BODIES.get(route), params=query)
         assert response.status_code < 500, (kind, response.text)
         refused = response.status_code == 403 or (
@@ -93,8 +110,8 @@ def test_a_token_opens_only_its_scope(route, client_of, cast, house):
     address = re.sub(r"\{\w+\}", "99999", path.replace("{project}", project.slug))
     _, secret = house.access.make_token(users["admin"].id, name="t", scopes=["read"])
     client = client_of(None)
-    query = {"precision": 0.9} if path.endswith("/cutoff") else None
+    query = QUERIES.get(path.rpartition("/")[2])
     response = client.request(method, address, json=BODIES.get(route), params=query,
                               headers={"authorization": f"Bearer {secret}"})  # fmt: skip
-    harmless = (method == "GET" and RULES[route] not in {"manage", "label"}) or "/export/" in route
+    harmless = (method == "GET" and RULES[route] not in {"manage", "label", "submit"}) or "/export/" in route
     assert (response.status_code == 403) is not harmless, response.text
