@@ -1,6 +1,7 @@
 // An item laid out by template. Values are only ever put in as text.
 
 import type { Cell } from "../api";
+import { Instance } from "./Instance";
 
 export function show(value: unknown): string {
   if (value === null || value === undefined) return "–";
@@ -29,6 +30,7 @@ export function Item({ fields, template }: { fields: Cell[]; template: string })
       <Rest fields={fields.slice(2)} />
     </div>;
   }
+  if (template === "instance") return <Instance fields={fields} />;
   if (template === "text" && first) {
     return <div class="item text"><p>{show(first.value)}</p><Rest fields={fields.slice(1)} /></div>;
   }

@@ -29,7 +29,7 @@ COMMANDS = (
     "export",
     "backup",
 )
-GROUPS = ("pool",)
+GROUPS = ("pool", "evaluation")
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
