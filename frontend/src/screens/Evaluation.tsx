@@ -29,7 +29,7 @@ function Range({ score }: { score: Bounds }) {
 
 function Board({ board, metric }: { board: Leaderboard; metric: string }) {
   const shared = (row: Standing) => row.rank !== null && board.rows.filter((other) => other.rank === row.rank).length > 1;
-  return <div class="scroll" tabIndex={0} role="region" aria-label="Leaderboard"><table class="board">
+  return <div class="scroll" tabIndex={0} role="region" aria-label="Scores of all systems"><table class="board">
     <thead><tr><th scope="col">rank</th><th scope="col">system</th>
       {METRICS.map((name) => <th key={name} scope="col" aria-sort={name === metric ? "descending" : undefined}>{NAMES[name]}</th>)}
       <th scope="col">predictions</th><th scope="col">labels</th></tr></thead>

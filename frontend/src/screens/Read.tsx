@@ -4,10 +4,21 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { get, newRequest, post, Refusal, type Hand, type Project, type TextDocument } from "../api";
 import { Guidelines } from "../parts/Guidelines";
+import { Line, type Piece } from "../parts/Line";
 import { fromMarks, mark, pairsOf, standFor, toggle, toMarks, unmark, type Mark, type Sheet } from "../marks";
 import { me, messageOf } from "../state";
 
 const EMPTY: Sheet = { mentions: [], relations: [] };
+
+/** The first token that ends after a place. */
+function firstFrom(tokens: [number, number][], place: number): number {
+  let low = 0, high = tokens.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (tokens[middle]![1] <= place) low = middle + 1; else high = middle;
+  }
+  return low;
+}
 
 export function Read({ slug, user }: { slug: string; user: string }) {
   const base = `/projects/${slug}`;
@@ -42,6 +53,14 @@ export function Read({ slug, user }: { slug: string; user: string }) {
   };
   const points = useMemo(() => Array.from(text.value?.text ?? ""), [text.value]);
   const words = (low: number, high: number) => points.slice(low, high).join("");
+  const lines = useMemo(() => (text.value?.sentences ?? []).map(([low, high]) => {
+    const tokens = text.value!.tokens, pieces: Piece[] = [];
+    for (let place = firstFrom(tokens, low); place < tokens.length && tokens[place]![0] < high; place += 1) {
+      const [start, end] = tokens[place]!, next = tokens[place + 1]?.[0] ?? end;
+      pieces.push({ place, text: words(start, end), gap: next < high ? words(end, next) : "" });
+    }
+    return pieces;
+  }), [text.value]);
   const nameOf = (each: Mark) => words(each.start, each.end);
   const chosen = (): [number, number] | null => {
     const tokens = text.value?.tokens ?? [];
@@ -152,18 +171,18 @@ export function Read({ slug, user }: { slug: string; user: string }) {
   if (text.value === null) return <main><div class="empty finished"><h2>All done – thank you</h2><p>There is nothing left for you to read.</p></div></main>;
   const found = text.value, two = pairNow(), span = chosen(), mine = current();
   const typeNumber = (type: string) => 1 + found.types.indexOf(type) % 4;
-  const styleOf = (token: [number, number], place: number) => {
-    const inside = sheet.value.mentions.find((each) => each.start < token[1] && token[0] < each.end);
-    const names = ["token"];
-    if (inside !== undefined) names.push("mention", `kind-${typeNumber(inside.type)}`);
-    if (phase.value === "mentions" && span !== null && span[0] < token[1] && token[0] < span[1]) names.push("chosen");
-    if (phase.value === "relations" && two !== undefined && inside !== undefined) {
-      if (inside.id === two[0].id) names.push("subject");
-      if (inside.id === two[1].id) names.push("object");
-    }
-    if (place === cursor.value && phase.value === "mentions") names.push("cursor");
-    return names.join(" ");
+  const looks = found.tokens.map(() => "token");
+  const within = (low: number, high: number, add: (place: number) => void) => {
+    for (let place = firstFrom(found.tokens, low); place < found.tokens.length && found.tokens[place]![0] < high; place += 1) add(place);
   };
+  for (const each of sheet.value.mentions) {
+    const side = phase.value === "mentions" || two === undefined ? "" : each.id === two[0].id ? " subject" : each.id === two[1].id ? " object" : "";
+    within(each.start, each.end, (place) => { looks[place] = `token mention kind-${typeNumber(each.type)}${side}`; });
+  }
+  if (phase.value === "mentions" && span !== null) {
+    within(span[0], span[1], (place) => { looks[place] += " chosen"; });
+    looks[cursor.value] += " cursor";
+  }
   const predicates = Object.entries(found.predicates);
   const pick = (place: number, extend: boolean) => { cursor.value = place; if (!extend) anchor.value = place; };
   return <main class="label with-panel read">
@@ -171,17 +190,9 @@ export function Read({ slug, user }: { slug: string; user: string }) {
       <div class="bar"><h1>{project.value.title}</h1><span class="status" role="status">{saving.value ? "Saving…" : said.value}</span></div>
       <p class="question">{phase.value === "mentions" ? "Mark every mention." : "Does the sentence state a relation between the two?"}</p>
       <div class="reader" role="group" aria-label={`Document ${found.name}`}>
-        {found.sentences.map(([low, high], number) => <p key={number} dir="auto" class="line">
-          {found.tokens.map((token, place) => ({ token, place })).filter(({ token }) => low <= token[0] && token[0] < high).map(({ token, place }, order, all) => {
-            const next = all[order + 1]?.token[0] ?? token[1];
-            return <>
-              <span key={place} data-token={place} class={styleOf(token, place)}
-                onPointerDown={(event) => { event.preventDefault(); dragging.current = true; pick(place, event.shiftKey); phase.value = "mentions"; }}
-                onPointerEnter={() => { if (dragging.current) pick(place, true); }}>{words(token[0], token[1])}</span>
-              {words(token[1], next)}
-            </>;
-          })}
-        </p>)}
+        {lines.map((pieces, number) => <Line key={number} pieces={pieces} looks={pieces.map(({ place }) => looks[place]!)}
+          onPick={(place, extend) => { dragging.current = true; pick(place, extend); phase.value = "mentions"; }}
+          onSweep={(place) => { if (dragging.current) pick(place, true); }} />)}
       </div>
       {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
     </div>

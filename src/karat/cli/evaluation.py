@@ -114,7 +114,7 @@ def create(
     if as_json:
         print_json({"project": slug, "reading": reading, "pool": folder, "n_documents": len(given)})
         return
-    about = f" with {len(given):,} documents" if given else ""
+    about = f" with {len(given):,} {'document' if len(given) == 1 else 'documents'}" if given else ""
     print_text(f"Evaluation {slug}{about}. Now: karat serve")
 
 
@@ -158,7 +158,8 @@ def submit(
     money = f" ({first['money']:,.2f} to {most['money']:,.2f} {most['currency']})" if most["money"] else ""
     print_text(
         f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. "
-        f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. Submission {found['id']} waits for the owner."
+        f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. "
+        f"Submission {found['id']} waits for the owner."
     )
 
 

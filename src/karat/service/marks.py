@@ -106,7 +106,7 @@ def _token_values(tokens: Sequence[tuple[int, int]], reading: dict[str, Any], wh
         value = {
             "spans": mention["type"],
             "canonical": (document.name, first["start"], first["end"]),
-            "links": first["link"] or mention["link"],
+            "links": _link(mentions, mention["canonical"]),
         }[what]
         for place, (low, high) in enumerate(tokens):
             if low < mention["end"] and mention["start"] < high:
@@ -145,10 +145,17 @@ def agreed_relations(document: Marked, task: EvaluationTask) -> list[tuple[str, 
     return sorted(relation for relation, count in counts.items() if 2 * count > len(document.readings))
 
 
+def _link(mentions: Sequence[dict[str, Any]], canonical: int) -> str | None:
+    """Return the page that a canonical mention, or else the first that stands for it, is linked to."""
+    if mentions[canonical]["link"]:
+        return str(mentions[canonical]["link"])
+    return next((str(each["link"]) for each in mentions if each["canonical"] == canonical and each["link"]), None)
+
+
 def _entity(text: str, mentions: Sequence[dict[str, Any]], place: int) -> str:
-    first = mentions[mentions[place]["canonical"]]
-    link = first["link"] or mentions[place]["link"]
-    return str(link) if link else text[first["start"] : first["end"]]
+    canonical = mentions[place]["canonical"]
+    first = mentions[canonical]
+    return _link(mentions, canonical) or text[first["start"] : first["end"]]
 
 
 def shares_found(
