@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     import duckdb
 
+    from karat.math.agreement.vote_errors import LabelErrors
     from karat.math.pooled.estimate import Metric
     from karat.pool.law import Law
     from karat.pool.preview import Preview
@@ -331,6 +333,17 @@ class Pool:
             if replace:
                 event["replace"] = True
             self._append(event)
+
+    def tell_errors(self, errors: LabelErrors | None) -> None:
+        """Tell how often labels are wrong; scores are corrected for it. None says that they are right."""
+        if errors is not None:
+            for name in ("sensitivity", "specificity"):
+                _check.number(name, getattr(errors, name), above=0.0, most=1.0)
+            if errors.power <= 0.0:
+                raise _check.refuse("sensitivity", "more than 1 less specificity", errors.sensitivity)
+        with self._writing():
+            if errors != self._state.errors:
+                self._append({"kind": "errors", "errors": None if errors is None else asdict(errors)})
 
     def retract(self, name: str) -> None:
         """Take a system off the leaderboard. Labels bought for it stay and go on serving the others."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
+    from karat.math.agreement.vote_errors import LabelErrors
     from karat.pool.state import State, System
 
 _TINY = 1e-9
@@ -35,11 +36,15 @@ class Gathered:
     novel: NDArray[np.bool_]
     share_done: float
     truths: Truths
+    errors: LabelErrors | None
+
+    def settled(self, errors: LabelErrors | None) -> PoolSample:
+        """Return the sample if labels were wrong at other rates."""
+        return replace(self.sample, **self.truths.settled(errors))
 
     def leaning(self, row: int, *, to: float) -> PoolSample:
         """Return the sample if unsure answers were ``to`` on what a system predicts, and the opposite elsewhere."""
-        right, found, true = self.truths.leaning(row, to=to)
-        return replace(self.sample, right=right, found=found, true=true)
+        return replace(self.sample, **self.truths.leaning(row, to=to, errors=self.errors))
 
 
 def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *, anydoc: bool = False) -> Gathered:
@@ -60,13 +65,10 @@ def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *,
     member_rows = [k for k, system in enumerate(state.admitted) if not system.is_judge]
     p = mass[member_rows]
     truths = _truths(connection, folder, keys, state, p, anydoc=anydoc)
-    right, found, true = truths.settled()
     sums = _population_sums(connection, folder, state.admitted)
     sample = PoolSample(
         mass=p,
-        right=right,
-        found=found,
-        true=true,
+        **truths.settled(state.errors),
         weight=np.ones(keys.size),
         inclusion=np.asarray(rows["inclusion"], dtype=np.float64),
         fold=np.asarray(rows["fold"], dtype=np.int64),
@@ -77,7 +79,14 @@ def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *,
         feature_scale=sums[3],
         single=anydoc or not state.settings.relation,
     )
-    return Gathered(sample=sample, systems=competitors, novel=novel[member_rows], share_done=share_done, truths=truths)
+    return Gathered(
+        sample=sample,
+        systems=competitors,
+        novel=novel[member_rows],
+        share_done=share_done,
+        truths=truths,
+        errors=state.errors,
+    )
 
 
 def settled_state(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> State:

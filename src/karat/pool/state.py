@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InvalidData
+from karat.math.agreement.vote_errors import LabelErrors
 from karat.math.agreement.votes import UNSURE
 from karat.pool.tables import Batch
 
@@ -76,6 +77,7 @@ class State:
     weights: list[float] = field(default_factory=list)
     retracted: set[int] = field(default_factory=set)
     admitted: list[System] = field(default_factory=list)
+    errors: LabelErrors | None = None
 
     def apply(self, event: dict[str, Any]) -> None:
         """Take in one event."""
@@ -99,6 +101,11 @@ class State:
             self.truth.extend(body["relations"])
             self.documents.extend(body["documents"])
             self.weights.extend(body.get("weights") or [1.0] * len(body["relations"]))
+        elif kind == "errors":
+            given = body["errors"]
+            self.errors = None if given is None else LabelErrors(
+                **{**given, "covariance": tuple(tuple(row) for row in given["covariance"])}
+            )  # fmt: skip
         elif kind == "retract":
             self.retracted.add(body["system"])
         else:

@@ -157,7 +157,7 @@ class Installation:
     def slug_of(self, project_id: int) -> str:
         """Return a project's short name."""
         with self.database.read() as connection:
-            return next(project.slug for project, _ in projects.list_projects(connection) if project.id == project_id)
+            return projects.get_project(connection, project_id).slug
 
     def campaign(self, project: Project) -> Campaign:
         return Campaign.from_dict(project.settings)

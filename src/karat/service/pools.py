@@ -11,8 +11,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from karat.math.agreement.vote_errors import FEWEST_VOTES, LabelErrors, majority_errors
 from karat.math.agreement.votes import UNSURE
 from karat.pool.pool import Pool
+from karat.service.campaign import Campaign
 from karat.store import answers, projects
 from karat.store.projects import NewItem
 
@@ -20,11 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from karat.pool.leaderboard import Leaderboard
-    from karat.service.campaign import Campaign
+    from karat.store.answers import Vote
     from karat.store.database import Database
     from karat.store.evaluations import EvaluationRow
 
     Describe = Callable[[Sequence[str], dict[str, dict[str, Any]]], list[dict[str, Any]]]
+
+
+FEWEST_ITEMS = 100
+LEAST_POWER = 0.2
 
 
 def default_home(database: Database) -> Path:
@@ -122,7 +128,7 @@ class _Live:
         self._scores: dict[str, tuple[int, Leaderboard]] = {}
 
     def catch_up(self, database: Database) -> None:
-        """Tell the pool the labels that the answers come to by now.
+        """Tell the pool the labels that the answers come to by now, and how often such labels are wrong.
 
         A label that was withdrawn counts as unsure until it is given anew: what was drawn since was planned with it.
         """
@@ -131,11 +137,16 @@ class _Live:
             if version == self._version:
                 return
             labels = projects.labels_by_name(connection, self._project_id)
+            campaign = Campaign.from_dict(projects.get_project(connection, self._project_id).settings)
+            errors = None
+            if campaign.votes >= FEWEST_VOTES and campaign.votes % 2:
+                errors = learn_errors(answers.list_votes(connection, self._project_id), campaign)
         self.pool.refresh()
         told = self.pool.state.labels
         now = {name: UNSURE if label is None else label for name, label in labels.items()
                if label is not None or name in told}  # fmt: skip
         self.pool.tell(now, replace=True)
+        self.pool.tell_errors(errors)
         self._version = version
 
     def scores(self, metric: str) -> Leaderboard:
@@ -146,3 +157,18 @@ class _Live:
             self._scores[metric] = (n_events, board)
             return board
         return known[1]
+
+
+def learn_errors(votes: Sequence[Vote], campaign: Campaign) -> LabelErrors | None:
+    """Return how often the majority is wrong, learnt from how votes on the same item agree.
+
+    None where too few items have all their votes, or where votes agree no more than by chance.
+    """
+    by_item: dict[int, list[int]] = {}
+    for vote in votes:
+        by_item.setdefault(vote.item_id, []).append(campaign.meaning(vote.value))
+    whole = [sum(each) for each in by_item.values() if len(each) == campaign.votes and UNSURE not in each]
+    if len(whole) < FEWEST_ITEMS:
+        return None
+    found = majority_errors(whole, n_votes=campaign.votes)
+    return found if found.power > LEAST_POWER else None

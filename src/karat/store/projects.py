@@ -61,6 +61,10 @@ def find_project(connection: Connection, slug: str) -> Project | None:
     return None if row is None else _project(row)
 
 
+def get_project(connection: Connection, id: int) -> Project:
+    return _project(connection.execute(select(projects).where(projects.c.id == id)).one())
+
+
 def list_projects(connection: Connection, *, user_id: int | None = None) -> list[tuple[Project, str | None]]:
     """Return all projects, or those a user belongs to with the role; by title."""
     if user_id is None:

@@ -77,7 +77,7 @@ def test_no_other_way_to_decide_them_is_worse_or_better(by_unit):
     truths = Truths(labels=labels, unit=unit, mass=mass, unit_mass=unit_mass, by_unit=by_unit)
 
     def metrics(parts, row):
-        right, found, true = parts
+        right, found, true = (parts[name] for name in ("right", "found", "true"))
         precision = (unit_mass[row] * right[row]).sum() / unit_mass[row].sum()
         recall = found[row].sum() / max(true.sum(), 1e-12)
         return np.array([precision, recall, 2 * precision * recall / max(precision + recall, 1e-12)])
