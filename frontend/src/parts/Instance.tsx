@@ -42,8 +42,8 @@ export function Instance({ fields }: { fields: Cell[] }) {
     <p class="statement" dir="auto"><mark class="subject"><bdi>{subject.name}</bdi></mark> <span class="relation">{shown.predicate}</span>{" "}
       <mark class="object"><bdi>{object.name}</bdi></mark></p>
     <dl class="links">
-      {([["first", subject], ["second", object]] as const).map(([side, end]) => <div key={side}>
-        <dt><span class={`dot ${side === "first" ? "subject" : "object"}`} />{side} link</dt>
+      {([["1", subject], ["2", object]] as const).map(([side, end]) => <div key={side}>
+        <dt><span class={`dot ${side === "1" ? "subject" : "object"}`} />link {side}</dt>
         <dd><bdi>{end.name}</bdi> <span aria-hidden="true">→</span> <Link link={end.link} /></dd></div>)}
     </dl>
     <div class="provenance" ref={box} tabIndex={0} role="region" aria-label={`Document ${shown.document}`} dir="auto">

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from karat import _check
 from karat.cli.options import AsJson, Db
 from karat.cli.output import print_json, print_table, print_text
 from karat.cli.remote import Remote
@@ -89,6 +90,8 @@ def create(
     from karat.web.settings import Settings  # noqa: PLC0415
 
     given = read_documents(documents) if documents is not None else []
+    if read is not None:
+        _check.whole("n", read, least=1, most=len(given))
     words = _read_predicates(predicates) if predicates is not None else {}
     more: dict[str, Any] = {"types": tuple(type)} if type else {}
     task = EvaluationTask(kind="relations" if given else "items", predicates=words, token_price=token_price,

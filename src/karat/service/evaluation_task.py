@@ -16,9 +16,9 @@ MOST_NAMES = 200
 
 RELATION_OPTIONS = (
     Option(value="yes", label="Right", key="1", meaning="positive"),
-    Option(value="no", label="Not said here", key="2", meaning="negative"),
-    Option(value="subject link", label="First link wrong", key="3", meaning="negative"),
-    Option(value="object link", label="Second link wrong", key="4", meaning="negative"),
+    Option(value="no", label="Not said", key="2", meaning="negative"),
+    Option(value="subject link", label="Link 1 wrong", key="3", meaning="negative"),
+    Option(value="object link", label="Link 2 wrong", key="4", meaning="negative"),
     Option(value="unsure", label="Unsure", key="5", meaning="unsure"),
 )
 """An instance is right if the sentence states the relation and both ends are linked to whom they mean."""

@@ -145,7 +145,7 @@ class _Live:
         told = self.pool.state.labels
         now = {name: UNSURE if label is None else label for name, label in labels.items()
                if label is not None or name in told}  # fmt: skip
-        self.pool.tell(now, replace=True)
+        self.pool.tell(now, replace=True, keep_unknown=True)
         self.pool.tell_errors(errors)
         self._version = version
 
