@@ -20,7 +20,7 @@ export VIRTUAL_ENV := $(CURDIR)/.venv
 INSTALL = $(UV) pip install --quiet --constraint constraints.txt
 RUN := .venv/bin/python
 
-.PHONY: help demo test test-long browser lint bench reference docs constraints clean
+.PHONY: help demo test test-long browser lint bench bench-speed bench-labels reference docs wheel constraints clean
 help:
 	@grep -E '^[a-z-]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 14
 
@@ -67,14 +67,22 @@ browser: .venv/.test
 lint: .venv/.dev ## format, lint and types
 	@$(RUN) -m ruff format --check . && $(RUN) -m ruff check . && $(RUN) -m mypy
 
-bench: .venv/.test ## ratios against named peers, one table
-	@$(RUN) -m benchmarks
+bench: .venv/.test ## ratios against named peers, one table each
+	@$(RUN) -m benchmarks $(ARGS)
+
+bench-speed: .venv/.test ## all speed benchmarks; one summary, written to docs/explanation/speed.md
+	@$(RUN) -m benchmarks speed $(ARGS)
 
 reference: .venv/.demo ## write docs/reference from the code
 	@$(RUN) tools/make_reference.py
+	@$(RUN) tools/list_licences.py
 
 docs: .venv/.dev ## build the documentation into site/
 	@$(RUN) -m mkdocs build --strict
+
+wheel: .venv/.demo ## build wheel and sdist, with the page inside, into dist/
+	@$(UV) build --quiet --out-dir dist
+	@ls dist
 
 constraints: | .venv/bin/python ## pin every dependency anew in constraints.txt
 	@$(UV) pip compile --quiet --universal --upgrade --no-header --no-annotate --no-emit-index-url \

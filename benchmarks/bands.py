@@ -6,11 +6,16 @@ take minutes to hours, so a few replicates are timed and scaled to 2,000. CPU se
 would disturb wall time.
 """
 
+from __future__ import annotations
+
+import argparse
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.metrics import precision_recall_curve
 
+from benchmarks._summary import Line, growth_of
 from karat.math.bands.methods import METHODS, Problem, band
 from karat.math.bands.ordering import descending_labels, midpoint_levels, ranks_at
 from karat.math.bands.smoothing import bandwidth
@@ -86,20 +91,38 @@ def measure(n_items):
     return replicates, whole, plain * N_REPLICATES, scikit * N_REPLICATES
 
 
-def main():
+def draw_numbers(rng):
+    """All the chance that 2,000 replicates need: one Gamma spacing and one binomial count a recall."""
+    rng.standard_gamma(1.0, (N_REPLICATES, LEVELS.size))
+    rng.binomial(1000, 0.5, (N_REPLICATES, LEVELS.size))
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(prog="bands")
+    parser.add_argument("--items", type=float, default=1e6, help="the largest sample")
+    measure_all(int(parser.parse_args(arguments).items))
+
+
+def measure_all(largest: int) -> list[Line]:
+    """Print the table; return the summary of the largest sample."""
     print(
         f"PR bands, {N_REPLICATES:,} replicates at {LEVELS.size} recalls, CPU seconds (* scaled from a few replicates)"
     )
     print("ratios: others' replicates over our replicates, and over our whole band")
     print("         n  replicates    band  plain loop*       ratios  scikit-learn*       ratios")
-    for n_items in (10_000, 100_000, 1_000_000):
+    points: list[tuple[float, float]] = []
+    for n_items in [size for size in (10_000, 100_000, 1_000_000) if size <= largest]:
         replicates, whole, plain, scikit = measure(n_items)
+        points.append((n_items, whole))
         ratios = [f"{other / replicates:,.0f}, {other / whole:,.0f}" for other in (plain, scikit)]
         print(
             f"{n_items:>10,} {replicates:>11.3f} {whole:>7.3f} {plain:>12.1f} {ratios[0]:>12} "
-            f"{scikit:>14.1f} {ratios[1]:>12}"
+            f"{scikit:>14.1f} {ratios[1]:>12}",
+            flush=True,
         )
-
-
-if __name__ == "__main__":
-    main()
+    rng = np.random.default_rng(0)
+    chance = min(cpu_seconds(lambda: draw_numbers(rng), 1) for _ in range(5))
+    return [
+        Line("PR band, 2,000 replicates", f"{n_items:,} items", whole, ("plain bootstrap loop", plain),
+             ("its random numbers", chance), growth_of(points))
+    ]  # fmt: skip

@@ -5,7 +5,7 @@ export interface Option { value: string; label: string; key: string; meaning: Me
 export type Node = string | { tag: string; href?: string; children: Node[] };
 export interface Project {
   slug: string; kind: "campaign" | "evaluation" | "reading"; title: string; state: string; role: string; question: string; options: Option[]; template: string;
-  votes: number; guidelines: Node[]; my_answers: number;
+  votes: number; guidelines: Node[]; my_answers: number; keys: Record<string, string>;
 }
 export interface Cell { name: string; value: unknown }
 export interface Task { item: number; fields: Cell[]; score: number | null; rank: number | null; votes: string[] | null }
@@ -13,10 +13,10 @@ export interface Hand { tasks: Task[]; finished: boolean; retry_after: number | 
 export interface Answer { item: number; value: string; request: string; note: string | null; seconds: number | null }
 export interface Taken { answers: { request: string; accepted: boolean; detail: string | null }[]; hand: Hand | null }
 export interface PastAnswer { item: number; kind: string; value: string | null; note: string | null; at: number; fields: Cell[] }
-export interface Me { name: string; is_admin: boolean; has_password: boolean }
+export interface Me { name: string; is_admin: boolean; has_password: boolean; keys: Record<string, string> }
 export interface Progress {
   n_items: number; method: string; laid_out: number; labelled: number; unsure: number; open: number; answers: number;
-  spent: number; currency: string; done: boolean;
+  price: number; spent: number; currency: string; done: boolean;
 }
 export interface Bounds { estimate: number; low: number; high: number }
 export interface Curve {
@@ -28,9 +28,24 @@ export interface Curve {
   at: { rank: number; precision: Bounds; yield: Bounds }[];
 }
 export interface Annotator {
-  name: string; answers: number; seconds: number | null; last_at: number | null; cost: number; agrees_with_label: number | null;
+  name: string; answers: number; seconds: number | null; last_at: number | null; cost: number;
+  on_gold: Accuracy | null; beside_others: Accuracy | null;
 }
-export interface People { agreement: number | null; shared_items: number; annotators: Annotator[] }
+export interface Accuracy { right: number; answers: number; low: number; high: number }
+export interface Pair { first: string; second: string; shared_items: number; agreed: number; kappa: number | null }
+export interface People {
+  agreement: number | null; shared_items: number; krippendorff_alpha: number | null; fleiss_kappa: number | null; pairs: Pair[];
+  gold_questions: number; annotators: Annotator[];
+}
+export interface Preview {
+  source: string; name: string; n_rows: number; columns: string[]; rows: Record<string, unknown>[]; numeric: string[];
+  score: string | null; id: string | null; hidden: string[];
+}
+export interface Campaign {
+  question: string; options: Option[]; guidelines: string; votes: number; extra: number; rule: string; tie: string;
+  gold_share: number; template: string; fields: string[]; price: number; currency: string;
+}
+export interface Settings { title: string; state: string; settings: Campaign }
 export interface Dispute {
   item: number; fields: Cell[]; label: number | null; adjudicated: string | null;
   votes: { user: string; value: string; note: string | null }[];
@@ -69,7 +84,7 @@ export interface ReadingSummary {
 export interface Member { id: number; name: string; role: string }
 
 export class Refusal extends Error {
-  constructor(readonly status: number, message: string) { super(message); }
+  constructor(readonly status: number, message: string, readonly field: string | null = null) { super(message); }
 }
 export class Unreachable extends Error {}
 
@@ -77,10 +92,11 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   let response: Response;
   const file = body instanceof Blob ? body : undefined;
   try {
+    const file = body instanceof Blob;
     response = await fetch(`/api${path}`, {
       method,
-      headers: body === undefined ? {} : { "content-type": file === undefined ? "application/json" : "application/octet-stream" },
-      body: body === undefined ? undefined : file ?? JSON.stringify(body),
+      headers: body === undefined ? {} : { "content-type": file ? "application/octet-stream" : "application/json" },
+      body: body === undefined ? undefined : file ? body : JSON.stringify(body),
     });
   } catch {
     throw new Unreachable("The service cannot be reached.");
@@ -88,7 +104,7 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   if (response.status >= 500) throw new Unreachable("The service has a problem.");
   if (response.status === 204) return undefined as T;
   const said = await response.json().catch(() => ({ detail: response.statusText }));
-  if (!response.ok) throw new Refusal(response.status, String(said.detail));
+  if (!response.ok) throw new Refusal(response.status, String(said.detail), said.field ?? null);
   return said as T;
 }
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from karat.bands.compare import compare_curves
     from karat.bands.result import Band, Comparison
     from karat.bands.single import pr_band, roc_band
+    from karat.carried import Bought, carry_over, labels_to_be_as_tight
     from karat.curves import Curve
     from karat.designs.certify import Certify
     from karat.designs.paula import Paula
@@ -20,12 +21,15 @@ if TYPE_CHECKING:
     from karat.draws import Draw, Labels
     from karat.errors import InvalidData, InvalidInput, KaratError, MissingExtra
     from karat.exact_curve import ExactCurve, exact
+    from karat.gates import Gate, check_gate
     from karat.pool.leaderboard import Difference, Leaderboard
     from karat.pool.pool import Pool
     from karat.results import Assumption, Interval
     from karat.simulation import Simulation, simulate
+    from karat.slices import Slices, slice_precision
     from karat.study import Study, curve_from, load_draw, save_draw
     from karat.study import open_resource as open  # noqa: A004
+    from karat.topics import TopicScores, evaluate_run
 
 _HOMES = {
     "karat.bands.compare": ("compare_curves",),
@@ -36,6 +40,11 @@ _HOMES = {
     "karat.bands.single": (
         "pr_band",
         "roc_band",
+    ),
+    "karat.carried": (
+        "Bought",
+        "carry_over",
+        "labels_to_be_as_tight",
     ),
     "karat.curves": ("Curve",),
     "karat.designs.certify": ("Certify",),
@@ -57,6 +66,10 @@ _HOMES = {
         "ExactCurve",
         "exact",
     ),
+    "karat.gates": (
+        "Gate",
+        "check_gate",
+    ),
     "karat.pool.leaderboard": (
         "Difference",
         "Leaderboard",
@@ -70,12 +83,20 @@ _HOMES = {
         "Simulation",
         "simulate",
     ),
+    "karat.slices": (
+        "Slices",
+        "slice_precision",
+    ),
     "karat.study": (
         "Study",
         "curve_from",
         "load_draw",
         "save_draw",
         "open",
+    ),
+    "karat.topics": (
+        "TopicScores",
+        "evaluate_run",
     ),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
@@ -84,12 +105,14 @@ _OWN_NAMES = {"open": "open_resource"}
 __all__ = [
     "Assumption",
     "Band",
+    "Bought",
     "Certify",
     "Comparison",
     "Curve",
     "Difference",
     "Draw",
     "ExactCurve",
+    "Gate",
     "Interval",
     "InvalidData",
     "InvalidInput",
@@ -101,18 +124,25 @@ __all__ = [
     "Point",
     "Pool",
     "Simulation",
+    "Slices",
     "Stratified",
     "Study",
+    "TopicScores",
     "Uniform",
+    "carry_over",
+    "check_gate",
     "compare_curves",
     "curve_from",
+    "evaluate_run",
     "exact",
+    "labels_to_be_as_tight",
     "load_draw",
     "open",
     "pr_band",
     "roc_band",
     "save_draw",
     "simulate",
+    "slice_precision",
 ]
 __version__ = "0.1.0"
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 def refuse(name: str, expected: str, got: object, hint: str = "") -> InvalidInput:
     """Word the error for an argument; the caller raises it."""
     text = f"'{name}' must be {expected}; got {got!r}."
-    return InvalidInput(f"{text} {hint}" if hint else text)
+    error = InvalidInput(f"{text} {hint}" if hint else text)
+    error.argument = name
+    return error
 
 
 def number(

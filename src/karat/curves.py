@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from karat import _check, showing
 from karat.math import areas, derive, regions
 from karat.math.path import Floats, Ranks, bounds_at, make_consistent
-from karat.results import Assumption, Guarantee, Interval, freeze, html_block, make_frame
+from karat.results import Assumption, Guarantee, Interval, Tabular, freeze, html_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ Positives = int | tuple[int, int] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curve:
+class Curve(Tabular):
     """Simultaneous bounds on the number of positives among the first r items, for every r.
 
     Bounds are kept at knots and extended to every rank by ``Y(r+1) - Y(r)`` being 0 or 1. Metrics derived from them
@@ -193,10 +193,6 @@ class Curve:
     def points(self, most: int = 500) -> dict[str, NDArray[Any]]:
         """Return the curve at a spread of ranks: precision, yield, recall and false positive rate with bounds."""
         return showing.tabulate(self, most)
-
-    def to_frame(self) -> Any:
-        """Return the points as a pandas, Polars or PyArrow table."""
-        return make_frame(self.points())
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready values."""

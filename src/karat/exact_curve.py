@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat import _check
+from karat import _check, showing
 from karat.errors import InvalidInput
 from karat.math import ranking
-from karat.results import html_block, make_frame, show
+from karat.results import Tabular, html_block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExactCurve:
+class ExactCurve(Tabular):
     """A fully labelled ranking: hit, precision, recall, PR, ROC curves and their summaries.
 
     ``ties`` says how items with equal scores count: "threshold" keeps them together (scikit-learn's numbers), "random"
@@ -104,23 +104,11 @@ class ExactCurve:
 
         return plotting.draw_exact({name or "exact": self.points(2000)}, kind, ax=ax)
 
-    def to_frame(self) -> Any:
-        return make_frame(self.points())
-
     def to_dict(self) -> dict[str, Any]:
         return {**self.summary(), "points": {key: values.tolist() for key, values in self.points(500).items()}}
 
     def __str__(self) -> str:
-        numbers = self.summary()
-        shown = ["undefined" if value is None else show(value) for value in
-                 (numbers["average_precision"], numbers["roc_auc"], numbers["ndcg"])]  # fmt: skip
-        best = numbers["best_f1"]
-        f1 = "undefined" if best is None else f"{show(best['f1'])} at the top {best['rank']:,}"
-        return (
-            f"{self.n_positives:,} of {self.n_items:,} items are right: {self.base_rate:.1%} (every label known).\n"
-            f"Average precision {shown[0]}, ROC AUC {shown[1]}, nDCG {shown[2]}, best F1 {f1}.\n"
-            f"Precision does not rise before rank {numbers['precision_falls_until']:,} (measured in 50 blocks)."
-        )
+        return showing.exact_text(self.summary())
 
     def _repr_html_(self) -> str:
         return html_block(str(self))

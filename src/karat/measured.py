@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from karat import _check
+from karat import _check, showing
 from karat.engines.bins import changed_meanwhile
 from karat.engines.frames import FrameLabels
 from karat.engines.keys import LinearKey
@@ -17,7 +17,7 @@ from karat.formats.scans import ScannedFiles
 from karat.math import buckets, ranking
 from karat.math.ranking import Ranking
 from karat.resources import find_paths
-from karat.results import html_block, show
+from karat.results import Tabular, html_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,15 +42,21 @@ class LabelScanner(Protocol):
     """Reads scores and labels from one end to the other."""
 
     name: str
+    n_rows: int
+    """Known once the extent is."""
 
     def extent(self) -> tuple[float, float]: ...
     def count(self, key: LinearKey) -> NDArray[np.int64]: ...
     def count_positives(self) -> int: ...
     def read(self, key: LinearKey, first: int, last: int) -> Iterator[tuple[Floats, NDArray[np.uint8]]]: ...
 
+    def refuse_bad_scores(self) -> None:
+        """Raise if a score is no finite number, naming the first."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredCurve:
+class MeasuredCurve(Tabular):
     """A fully labelled ranking, measured without holding it: the face of `ExactCurve`, the same numbers."""
 
     n_items: int
@@ -131,16 +137,7 @@ class MeasuredCurve:
         return {**self.summary(), "points": {key: values.tolist() for key, values in self.points(500).items()}}
 
     def __str__(self) -> str:
-        numbers = self.summary()
-        shown = ["undefined" if numbers[name] is None else show(numbers[name])
-                 for name in ("average_precision", "roc_auc", "ndcg")]  # fmt: skip
-        best = numbers["best_f1"]
-        f1 = "undefined" if best is None else f"{show(best['f1'])} at the top {best['rank']:,}"
-        return (
-            f"{self.n_positives:,} of {self.n_items:,} items are right: {self.base_rate:.1%} (every label known).\n"
-            f"Average precision {shown[0]}, ROC AUC {shown[1]}, nDCG {shown[2]}, best F1 {f1}.\n"
-            f"Precision does not rise before rank {numbers['precision_falls_until']:,} (measured in 50 blocks)."
-        )
+        return showing.exact_text(self.summary())
 
     def _repr_html_(self) -> str:
         return html_block(str(self))
@@ -180,7 +177,7 @@ def measure(
     0.625
     """
     _check.one_of("ties", ties, ("threshold", "random"))
-    memory_rows = _check.whole("memory_rows", memory_rows, least=1)
+    memory_rows = _check.whole("memory_rows", memory_rows, least=1, most=2**31 - 1)
     paths = find_paths(source)
     scanner: LabelScanner
     if paths is None:
@@ -194,33 +191,30 @@ def measure(
 def _measure(
     scanner: LabelScanner, *, ties: Ties, higher_is_better: bool, at: Sequence[int], memory_rows: int
 ) -> MeasuredCurve:
-    extent = scanner.extent()
-    key = LinearKey.between(*extent, bits=BUCKET_BITS)
-    counts = scanner.count(key)
-    n_items = int(counts.sum())
+    lowest, highest = scanner.extent()
+    key = LinearKey.between(lowest, highest, bits=BUCKET_BITS)
+    n_items = scanner.n_rows
     cuts = [_check.whole("rank", rank, least=1, most=n_items) for rank in at]
     edges = np.unique(np.linspace(0, n_items, N_BLOCKS + 1).astype(np.int64))[1:]
     marks = np.unique(np.r_[edges, np.array(cuts, dtype=np.int64)])
-    slabs = list(_slabs(counts, memory_rows, higher_is_better=higher_is_better))
+    slabs = list(_slabs(scanner, key, memory_rows, higher_is_better=higher_is_better))
     n_positives = scanner.count_positives() if len(slabs) > 1 else None
     found: list[buckets.Totals] = []
     rankings: dict[int, Ranking] = {}
     items_before = positives_before = 0
-    for first, last in slabs:
-        slab = _read_slab(scanner, key, counts, first, last, higher_is_better=higher_is_better)
-        starts = slab.starts + items_before
-        hits = positives_before + np.r_[0, np.cumsum(slab.negatives - slab.starts[:-1])]
+    for slab in slabs:
+        store = _read_slab(scanner, key, slab, higher_is_better=higher_is_better)
+        starts = items_before + np.r_[0, np.cumsum(store.counts.sum(axis=1))]
+        hits = positives_before + np.r_[0, np.cumsum(store.counts[:, 1])]
         found.append(
-            buckets.add_up(slab, items_before=items_before, positives_before=positives_before,
-                           n_positives=int(hits[-1]) if n_positives is None else n_positives,
-                           higher_is_better=higher_is_better)
+            buckets.add_up(store, items_before=items_before, positives_before=positives_before,
+                           n_positives=int(hits[-1]) if n_positives is None else n_positives)
         )  # fmt: skip
         for mark in marks[(marks > starts[0]) & (marks <= starts[-1])]:
             bucket = int(np.searchsorted(starts, mark)) - 1
             rankings[int(mark)] = buckets.rank_bucket(
-                slab, bucket, items_before=int(starts[bucket]), positives_before=int(hits[bucket]),
-                higher_is_better=higher_is_better,
-            )  # fmt: skip
+                store, bucket, items_before=int(starts[bucket]), positives_before=int(hits[bucket])
+            )
         items_before, positives_before = int(starts[-1]), int(hits[-1])
     exact_hits = {
         mark: float(ranking.hits_at(own, np.array([mark]), ties="random")[1][0]) for mark, own in rankings.items()
@@ -235,7 +229,7 @@ def _measure(
         ties=ties,
         sums=_divide(np.concatenate([totals.sums for totals in found]), n_items, positives_before),
         best=max((totals.best for totals in found), key=lambda best: (best[0], -best[2])),
-        **_points(found, n_items=n_items, n_positives=positives_before, last=extent[0 if higher_is_better else 1]),
+        **_points(found, n_items=n_items, n_positives=positives_before, last=lowest if higher_is_better else highest),
         blocks=Ranking(
             np.zeros(len(edges) + 1), np.r_[0, edges], np.array([0, *(exact_hits[int(edge)] for edge in edges)])
         ),
@@ -243,35 +237,44 @@ def _measure(
     )
 
 
-def _slabs(counts: NDArray[np.int64], memory_rows: int, *, higher_is_better: bool) -> Iterator[tuple[int, int]]:
+class Slab(NamedTuple):
+    """Keys from first to last, and how many rows have them."""
+
+    first: int
+    last: int
+    n_rows: int
+
+
+def _slabs(scanner: LabelScanner, key: LinearKey, memory_rows: int, *, higher_is_better: bool) -> Iterator[Slab]:
     """Yield ranges of keys, best first, that hold at most so many rows each (or are a single key)."""
-    if counts.sum() <= memory_rows:
-        yield 0, len(counts) - 1
+    n_keys = 2**key.bits
+    if scanner.n_rows <= memory_rows:
+        yield Slab(0, n_keys - 1, scanner.n_rows)
         return
-    keys = np.arange(len(counts))[:: -1 if higher_is_better else 1]
-    ends = np.cumsum(counts[keys])
+    keys = np.arange(n_keys)[:: -1 if higher_is_better else 1]
+    ends = np.cumsum(scanner.count(key)[keys])
+    if ends[-1] != scanner.n_rows:
+        raise changed_meanwhile(scanner.name)
     start, done = 0, 0
-    while start < len(keys):
+    while start < n_keys:
         stop = max(int(np.searchsorted(ends, done + memory_rows, side="right")), start + 1)
         piece = keys[start:stop]
+        yield Slab(int(piece.min()), int(piece.max()), int(ends[stop - 1]) - done)
         start, done = stop, int(ends[stop - 1])
-        yield int(piece.min()), int(piece.max())
 
 
-def _read_slab(
-    scanner: LabelScanner, key: LinearKey, counts: NDArray[np.int64], first: int, last: int, *, higher_is_better: bool
-) -> buckets.Slab:
-    inside = counts[first : last + 1]
-    slab, left, right = buckets.empty_slab(inside[::-1] if higher_is_better else inside)
-    bucket_of = np.arange(len(inside))[:: -1 if higher_is_better else 1].copy()
-    for scores, labels in scanner.read(key, first, last):
-        if not buckets.fill(
-            slab.items, left, right, scores, labels, bucket_of, key.unit, key.low, key.scale, first
-        ):  # fmt: skip
+def _read_slab(scanner: LabelScanner, key: LinearKey, slab: Slab, *, higher_is_better: bool) -> buckets.Store:
+    store = buckets.Store.empty(slab.n_rows, slab.last - slab.first + 1, higher_is_better=higher_is_better)
+    room = (store.items, store.cursor, store.owner, store.n_used)
+    place = (key.unit, key.low, key.scale, slab.first)
+    for scores, labels in scanner.read(key, slab.first, slab.last):
+        if not buckets.fill(*room, scores, labels, *place):
+            scanner.refuse_bad_scores()
             raise changed_meanwhile(scanner.name)
-    if (left != right).any():
+    store.seal()
+    if store.counts.sum() != slab.n_rows:
         raise changed_meanwhile(scanner.name)
-    return slab
+    return store
 
 
 def _divide(sums: Floats, n_items: int, n_positives: int) -> dict[str, float]:

@@ -55,7 +55,15 @@ def draw_curve(
     axes = ax if ax is not None else new_axes()
     horizontal = points[x]
     across, low, high = (horizontal, points[f"{y}_low"], points[f"{y}_high"]) if band is None else band
-    axes.fill_between(across, low, high, color=colour, alpha=0.22, linewidth=0, label=f"{name}: certain range")
+    axes.fill_between(
+        across,
+        low,
+        high,
+        color=colour,
+        alpha=0.22,
+        linewidth=0,
+        label="certain range" if name == "estimate" else f"{name}: certain range",
+    )
     axes.plot(horizontal, points[y], color=colour, linewidth=1.4, label=name)
     for step, step_colour in (("step_lower", BLUE), ("step_upper", RED), ("step_estimate", BLUE)):
         if kind == "precision" and step in points:
@@ -96,6 +104,35 @@ def draw_bounds(
     if truth is not None:
         _draw_truth(axes, truth, "precision")
     _finish(axes, "precision", KINDS["precision"][2], "precision", title, next(iter(curves.values())))
+    return axes
+
+
+def draw_forest(
+    names: Sequence[str],
+    estimate: NDArray[Any],
+    low: NDArray[Any],
+    high: NDArray[Any],
+    *,
+    line: float | None = None,
+    ax: Axes | None = None,
+    title: str = "",
+    quantity: str = "precision",
+) -> Axes:
+    """Draw an interval a row, the first on top, with a dashed line for all together."""
+    axes = ax if ax is not None else new_axes(7.0, 1.2 + 0.3 * len(names))
+    places = np.arange(len(names))[::-1]
+    axes.hlines(places, low, high, color=GOLD, linewidth=3, alpha=0.55)
+    axes.plot(estimate, places, "o", color=INK, markersize=4)
+    if line is not None:
+        axes.axvline(line, color=GREY, linestyle="--", linewidth=1)
+    axes.set_yticks(places, list(names))
+    axes.set(xlim=(0, 1.01), ylim=(-0.7, len(names) - 0.3), xlabel=quantity)
+    if title:
+        axes.set_title(title, fontsize=9, loc="left", wrap=True)
+    axes.grid(visible=True, axis="x", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    for side in ("top", "right", "left"):
+        axes.spines[side].set_visible(False)
     return axes
 
 

@@ -14,7 +14,8 @@ from karat.engines.frames import FrameScanner
 from karat.engines.memory import MemoryEngine
 from karat.engines.scanned import ScannedEngine
 from karat.engines.sql import SqlScanner
-from karat.errors import InvalidInput
+from karat.errors import InvalidData, InvalidInput
+from karat.formats.examine import find_defects
 from karat.formats.frames import FrameTable
 from karat.formats.scans import ScannedFiles
 
@@ -26,6 +27,7 @@ MEMORY_ROWS = 1_000_000
 """Files of up to this many rows are sorted in memory: then every later question is free."""
 
 _MASTER = "spark://"
+_MASTERS = (_MASTER, "local")
 
 
 def open_resource(
@@ -72,7 +74,7 @@ def open_resource(
     >>> open_resource(table, score="score", id="fact").ids_at(numpy.array([1, 2]))
     ['b', 'c']
     """
-    if not engine.startswith((_MASTER, "local")):
+    if not engine.startswith(_MASTERS):
         _check.one_of("engine", engine, ENGINES)
     ranked: dict[str, Any] = {"seed": seed, "higher_is_better": higher_is_better}
     named: dict[str, Any] = {"score": score, "id": id}
@@ -83,17 +85,37 @@ def open_resource(
             return MemoryEngine(FrameTable(source), **named, **ranked)
         return ScannedEngine(FrameScanner(frame, **named, check_ids=check_ids, watch=watch), **ranked)
     paths, engine = _split_master(paths, engine)
-    if engine == "spark" or engine.startswith((_MASTER, "local")):
+    if names_spark([], engine):
         texts = [str(path) for path in paths]
         frame = spark.read_parquet(texts, master=None if engine == "spark" else engine)
         name = texts[0] if len(texts) == 1 else f"{texts[0]} and {len(texts) - 1} more"
         where = {"source": texts, "engine": engine}
         scanner = FrameScanner(frame, **named, name=name, where=where, check_ids=check_ids, watch=watch)
         return ScannedEngine(scanner, **ranked)
-    table = ScannedFiles(paths, memory_limit=memory_limit, spill_directory=spill_directory, watch=watch)
-    if engine == "memory" or (engine == "auto" and table.n_rows <= MEMORY_ROWS):
-        return MemoryEngine(table, **named, **ranked)
-    return ScannedEngine(SqlScanner(table, **named, check_ids=check_ids), **ranked)
+    try:
+        table = ScannedFiles(paths, memory_limit=memory_limit, spill_directory=spill_directory, watch=watch)
+        if engine == "memory" or (engine == "auto" and table.n_rows <= MEMORY_ROWS):
+            return MemoryEngine(table, **named, **ranked)
+        return ScannedEngine(SqlScanner(table, **named, check_ids=check_ids), **ranked)
+    except InvalidData as error:
+        raise _with_all_defects(error, paths, score=score, id=id) from error
+
+
+def _with_all_defects(error: InvalidData, paths: Sequence[str | Path], *, score: str, id: str | None) -> InvalidData:
+    """Return the error with every defect of the files; the first one was found by whoever raised it."""
+    try:
+        found = find_defects(paths, score=score, id=id)
+    except InvalidData:  # there is no such file, say
+        return error
+    if not found:
+        return error
+    more = f" ({len(found):,} defects in all; --json lists every one)" if len(found) > 1 else ""
+    return InvalidData(f"{error}{more}", defects=found)
+
+
+def names_spark(source: Sequence[str | Path], engine: str) -> bool:
+    """Say whether files are to be read by Spark."""
+    return engine == "spark" or engine.startswith(_MASTERS) or any(str(path).startswith(_MASTER) for path in source)
 
 
 def find_paths(source: Any) -> Sequence[str | Path] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import html
 import importlib
+import importlib.util
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -48,6 +50,11 @@ class Interval:
         mark = " (crossed: the labels contradict the method's assumptions)" if self.crossed else ""
         return f"{self.name}: {show(self.estimate)} [{show(self.low)}, {show(self.high)}]{mark}"
 
+    @property
+    def is_share_unknown(self) -> bool:
+        """Whether a share is bounded by 0 and 1 alone, so that its estimate says nothing."""
+        return self.low <= 0 and self.high >= 1
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
@@ -72,8 +79,8 @@ def show(value: float) -> str:
 
     Examples
     --------
-    >>> show(0.91234), show(41200.0), show(0.0000132), show(0.0), show(5.0)
-    ('0.912', '41,200', '1.3e-05', '0.000', '5')
+    >>> show(0.91234), show(41200.0), show(0.0000132), show(0.0), show(5.0), show(0.99983)
+    ('0.912', '41,200', '1.3e-05', '0.000', '5', '0.9998')
     """
     if abs(value) > 1 and float(value).is_integer():
         return f"{value:,.0f}"
@@ -81,6 +88,9 @@ def show(value: float) -> str:
         return f"{value:.1e}"
     if abs(value) >= 100:
         return f"{value:,.0f}"
+    if 0.9995 <= value < 1:  # never a certainty that is none
+        value = min(value, 0.999999)
+        return f"{value:.{-math.floor(math.log10(1 - value))}f}"
     return f"{value:.3f}"
 
 
@@ -91,15 +101,49 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
     return frozen
 
 
+class Tabular:
+    """What has columns of equal length, as a table of any library."""
+
+    __slots__ = ()
+
+    def points(self) -> Mapping[str, NDArray[Any]]:
+        """Return the columns by name."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """Return the columns as a pandas DataFrame."""
+        return _build("pandas", "DataFrame", self.points())
+
+    def to_polars(self) -> Any:
+        """Return the columns as a Polars DataFrame."""
+        return _build("polars", "DataFrame", self.points())
+
+    def to_arrow(self) -> Any:
+        """Return the columns as a PyArrow Table."""
+        return _build("pyarrow", "table", self.points())
+
+    def to_frame(self) -> Any:
+        """Return the columns as a pandas, Polars or PyArrow table, whichever is installed first in this order."""
+        return make_frame(self.points())
+
+
+_LIBRARIES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table"))
+
+
 def make_frame(columns: Mapping[str, NDArray[Any]]) -> Any:
     """Return the columns as a pandas, Polars or PyArrow table, whichever is installed first in this order."""
-    for module, build in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
-        try:
-            library = importlib.import_module(module)
-        except ImportError:
-            continue
-        return getattr(library, build)({name: np.array(values) for name, values in columns.items()})
+    for module, kind in _LIBRARIES:
+        if importlib.util.find_spec(module) is not None:
+            return _build(module, kind, columns)
     raise MissingExtra("to_frame() needs pandas, polars or pyarrow; install one of them.")
+
+
+def _build(module: str, kind: str, columns: Mapping[str, NDArray[Any]]) -> Any:
+    try:
+        library = importlib.import_module(module)
+    except ImportError:
+        raise MissingExtra(f"{module} is not installed; 'pip install {module}' does it.") from None
+    return getattr(library, kind)({name: np.array(values) for name, values in columns.items()})
 
 
 def html_block(text: str) -> str:

@@ -11,9 +11,12 @@ from karat.math.path import Floats, thin
 from karat.results import show
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from karat.curves import Curve
+    from karat.results import Interval
 
 
 def tabulate(curve: Curve, most: int) -> dict[str, NDArray[Any]]:
@@ -94,7 +97,51 @@ def headline(curve: Curve) -> str:
 def text(curve: Curve) -> str:
     marks = sorted({min(10**k, curve.n_items) for k in range(2, 12) if 10 ** (k - 1) < curve.n_items} | {curve.n_items})
     found = [(rank, curve.at(rank)) for rank in marks]
-    spread = "   ".join(f"top {rank:,}: {show(i.estimate)} [{show(i.low)}, {show(i.high)}]" for rank, i in found)
+    spread = "   ".join(f"top {rank:,}: {range_text(interval)}" for rank, interval in found)
     doubts = " ".join(assumption.finding for assumption in curve.contradicted)
-    basis = f"{curve.guarantee}; the labels contradict it: {doubts}" if doubts else f"{curve.guarantee}."
-    return f"{headline(curve)}\nPrecision: {spread}\nGuarantee: {basis}"
+    basis = f"{curve.guarantee}; the labels contradict it: {doubts}" if doubts else meaning(curve)
+    lines = [headline(curve), f"Precision: {spread}", f"Guarantee: {basis}", target(curve)]
+    return "\n".join(line for line in lines if line)
+
+
+def range_text(interval: Interval) -> str:
+    """Write an interval of a share; where nothing is known yet, say so instead of showing an estimate."""
+    if interval.is_share_unknown:
+        return "not known yet"
+    return f"{show(interval.estimate)} [{show(interval.low)}, {show(interval.high)}]"
+
+
+def meaning(curve: Curve) -> str:
+    """Say what the guarantee means."""
+    scope = "at all ranks at once" if curve.simultaneous else "at the rank asked for"
+    return {
+        "exact": "exact.",
+        "finite-sample": f"finite-sample: the ranges hold {scope} with {curve.confidence_level:.0%} confidence, "
+        "whatever the list is like.",
+    }.get(curve.guarantee, f"{curve.guarantee}.")
+
+
+def target(curve: Curve) -> str:
+    """Say whether the width asked for was reached, if one was."""
+    if curve.worst_over_target is None:
+        return ""
+    if curve.worst_over_target <= 1:
+        return f"Target: met (the widest range is {curve.worst_over_target:.2f} of the width asked for)."
+    return f"Target: not met (the widest range is {curve.worst_over_target:.3g} times the width asked for)."
+
+
+def exact_text(numbers: Mapping[str, Any]) -> str:
+    """Say the numbers of a fully labelled ranking in three lines."""
+    shown = {name: "undefined" if numbers[name] is None else show(numbers[name])
+             for name in ("average_precision", "roc_auc", "ndcg")}  # fmt: skip
+    best = numbers["best_f1"]
+    f1 = "undefined" if best is None else f"{show(best['f1'])} at the top {best['rank']:,}"
+    falls = numbers["precision_falls_until"]
+    trend = "never rises" if falls == numbers["n_items"] else f"first rises after rank {falls:,}"
+    return (
+        f"{numbers['n_positives']:,} of {numbers['n_items']:,} items are right: {numbers['base_rate']:.1%} "
+        "(every label known).\n"
+        f"Average precision {shown['average_precision']}, ROC AUC {shown['roc_auc']}, nDCG {shown['ndcg']}, "
+        f"best F1 {f1}.\n"
+        f"Looked at in 50 equal steps down the list, precision {trend}."
+    )

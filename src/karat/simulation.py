@@ -53,7 +53,7 @@ class Simulation:
 
     def __str__(self) -> str:
         claim = "" if self.claimed_factor is None else f" (claimed {self.claimed_factor:.4f})"
-        factor = "unbounded" if self.factor_max is None else f"{self.factor_max:.4f}"
+        factor = "none (a bound reached 0)" if self.factor_max is None else f"{self.factor_max:.4f}"
         return (
             f"{self.method}: {self.labels_mean:,.0f} labels of {self.n_items:,} items, mean of {self.replications}\n"
             f"truth inside the bounds at every rank in {self.coverage:.1%} of replications; "

@@ -19,7 +19,9 @@ from karat.draws import Draw, Labels
 from karat.engines.base import require_same_resource
 from karat.errors import InvalidData, InvalidInput
 from karat.formats.answers import read_word
+from karat.formats.formulas import neutralise
 from karat.resources import open_resource as open_resource  # noqa: PLC0414 (also named here)
+from karat.slices import slice_precision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from karat.designs.base import Method
     from karat.engines.base import Engine, Items
     from karat.math.path import Ranks
+    from karat.slices import Slices
 
 
 def reopen_resource(draw: Draw, *, source: Any = None, **opening: Any) -> Engine:
@@ -145,6 +148,10 @@ class Study:
     def curve(self) -> Curve:
         return self.design.curve()
 
+    def slices(self, by: str, *, rank: int | None = None) -> Slices:
+        """Return the precision of every segment (the values of a column) of the first ``rank`` items."""
+        return slice_precision(self.engine, self.draw, self.labels, by=by, rank=rank)
+
     def save(self, path: str | Path) -> None:
         """Write the draw to a file."""
         save_draw(path, self.draw)
@@ -167,7 +174,7 @@ def load_draw(path: str | Path) -> Draw:
     except OSError as error:
         raise InvalidData(f"{path} cannot be read: {error.strerror}.") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InvalidData(f"{path} is not a draw: {error}.") from error
+        raise InvalidData(f"{path} is not a draw, the JSON that 'karat draw' writes: {error}.") from error
     try:
         return Draw.from_dict(document)
     except InvalidData as error:
@@ -190,13 +197,9 @@ def write_items(path: str | Path, items: Items, *, seed: int = 0, show_scores: b
         writer.writerow(["id", *shown, *kept, "label"])
         for place in np.random.default_rng(seed).permutation(len(items.ids)):
             scores = [int(items.ranks[place]), float(items.scores[place])] if show_scores else []
-            payload = [harmless(items.payload[place][name]) for name in kept]
-            writer.writerow([items.ids[place], *scores, *payload, ""])
+            payload = [neutralise(items.payload[place][name]) for name in kept]
+            writer.writerow([neutralise(items.ids[place]), *scores, *payload, ""])
     return dropped
-
-
-def harmless(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
 
 
 @contextmanager

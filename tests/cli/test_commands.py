@@ -243,7 +243,7 @@ def test_draw_says_what_to_do_next(karat_cli, resource, tmp_path):
     head = (tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()[0]
     assert head == "id,rank,score,fact,claim,truth,label"
     as_json = karat_cli("draw", source, "--score", "score", "--method", "point", "--labels", 20, "-o",
-                        tmp_path / "d.json", "--json")  # fmt: skip
+                        tmp_path / "d.json", "--overwrite", "--json")  # fmt: skip
     assert as_json.json["n_items"] == N
     assert as_json.json["method"] == "point"
 

@@ -30,8 +30,13 @@ def facts(tmp_path):
 
 def test_a_plan_counts_the_items_itself(facts, karat_cli):
     by_number = karat_cli("plan", "--items", N_ITEMS, "--method", "paula", "--json").json
-    assert karat_cli("plan", facts, "--method", "paula", "--json").json == by_number
-    with_scores = karat_cli("plan", facts, "--score", "score", "--method", "paula", "--engine", "duckdb", "--json").json
+    pl.read_parquet(facts).rename({"score": "confidence"}).write_parquet(facts.with_name("other.parquet"))
+    assert karat_cli("plan", facts.with_name("other.parquet"), "--method", "paula", "--json").json == by_number
+    named = karat_cli(
+        "plan", facts.with_name("other.parquet"), "--score", "confidence", "--method", "paula", "--json"
+    ).json
+    with_scores = karat_cli("plan", facts, "--method", "paula", "--engine", "duckdb", "--json").json
+    assert named == with_scores
     spread = with_scores.pop("scores")
     assert with_scores == by_number
     assert list(spread) == ["highest", "top 1%", "top 10%", "top 50%", "top 90%", "lowest"]
@@ -71,9 +76,10 @@ def test_a_draw_is_the_same_on_every_engine(facts, karat_cli, tmp_path):
 def test_who_watches_sees_every_scan(facts):
     seen: list[tuple[str, float | None]] = []
     table = ScannedFiles(facts, watch=lambda what, share: seen.append((what, share)))
-    ScannedEngine(SqlScanner(table, score="score", id="fact")).ids_at(np.array([1, 500]))
+    ScannedEngine(SqlScanner(table, score="score", id="fact")).items_at(np.array([1, 500]))
     names = [what for what, _ in seen]
-    assert list(dict.fromkeys(names)) == ["reading the range of scores", "counting", "fetching candidates"]
+    scans = ["reading the range of scores", "counting", "fetching candidates", "fetching items"]
+    assert list(dict.fromkeys(names)) == scans
     assert all(share is not None and 0 <= share <= 1 for _, share in seen)
     assert [share for what, share in seen if what == "counting"][-1] == 1.0
 

@@ -82,3 +82,16 @@ def test_a_changed_resource_is_noticed(resource, tmp_path, capsys):
     capsys.readouterr()
     assert main(["next", str(draw), str(items)]) == 1
     assert "changed" in capsys.readouterr().err
+
+
+def test_a_draw_is_not_overwritten_unless_asked(resource, tmp_path, capsys):
+    path, _ = resource
+    draw = tmp_path / "draw.json"
+    command = ["draw", str(path), "--score", "score", "--id", "fact", "--seed", "1", "-o", str(draw)]
+    assert main(command) == 0
+    before = draw.read_text()
+    assert main([*command[:-3], "2", "-o", str(draw)]) == 1
+    assert "exists" in capsys.readouterr().err
+    assert draw.read_text() == before
+    assert main([*command[:-3], "2", "-o", str(draw), "--overwrite"]) == 0
+    assert draw.read_text() != before

@@ -159,6 +159,11 @@ def test_what_is_refused(tmp_path):
     pl.DataFrame({"score": [0.1, None, 0.3], "label": [0, 1, 1]}).write_parquet(path)
     with pytest.raises(karat.InvalidData, match="row 2, column 'score': expected a finite number; got nothing"):
         measure(path, score="score", label="label")
+    for bad in (np.nan, np.inf):
+        pl.DataFrame({"score": [0.1, 0.2, bad], "label": [0, 1, 1]}).write_parquet(path)
+        for memory_rows in (1, 100):
+            with pytest.raises(karat.InvalidData, match=f"row 3, column 'score': expected a finite number; got {bad}"):
+                measure(path, score="score", label="label", memory_rows=memory_rows)
     pl.DataFrame({"score": [0.1, 0.3], "label": [1, 1]}).write_parquet(path)
     curve = measure(path, score="score", label="label", at=[1])
     assert curve.summary()["roc_auc"] is None
@@ -168,11 +173,37 @@ def test_what_is_refused(tmp_path):
         curve.at(2)
 
 
-def test_buckets_of_other_data_are_noticed():
-    slab, left, right = buckets.empty_slab(np.array([1, 1]))
-    labels = np.zeros(2, dtype=np.uint8)
-    both_in_the_first = np.array([0.1, 0.2])
-    assert not buckets.fill(slab.items, left, right, both_in_the_first, labels, np.arange(2), 1.0, 0.0, 1.0, 0)
+def test_rows_that_have_no_bucket_or_no_room_are_noticed():
+    store = buckets.Store.empty(1, 2, higher_is_better=True)
+    room = (store.items, store.cursor, store.owner, store.n_used)
+
+    def fits(*scores):
+        return buckets.fill(*room, np.array(scores), np.zeros(len(scores), dtype=np.uint8), 1.0, 0.0, 1.0, 0)
+
+    assert fits(0.1, 1.9)
+    assert not fits(2.0)
+    assert not fits(-0.1)
+    assert not fits(np.nan)
+    assert not fits(np.inf)
+    assert fits(*np.zeros(4 * buckets.BLOCK - 1))  # there are 5 blocks, one of them is the second bucket's
+    assert not fits(0.0)
+
+
+def test_a_resource_that_changes_meanwhile_is_noticed(tmp_path, monkeypatch):
+    from karat.engines.sql import SqlLabels
+
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"score": np.arange(9.0), "label": [0, 1, 0] * 3}).write_parquet(path)
+    read = SqlLabels.read
+
+    def without_the_last(self, key, first, last):
+        for scores, labels in read(self, key, first, last):
+            yield scores[:-1], labels[:-1]
+
+    monkeypatch.setattr(SqlLabels, "read", without_the_last)
+    for memory_rows in (5, 100):
+        with pytest.raises(karat.InvalidData, match="changed while it was being read"):
+            measure(path, score="score", label="label", memory_rows=memory_rows)
 
 
 def test_the_command_takes_the_same_road_for_large_files(karat_cli, monkeypatch, tmp_path):

@@ -9,7 +9,9 @@ import sys
 
 import numpy as np
 import pytest
-from resources import N_ITEMS, as_many_parquet, make_frame, make_ids, make_scores
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from resources import HARD_SCORES, N_ITEMS, as_many_parquet, make_frame, make_ids, make_scores
 
 import karat
 from karat.engines import spark as spark_engine
@@ -41,6 +43,21 @@ def test_local_mode(spark, kind, ids, tmp_path):
     assert got.ids == wanted.ids
     np.testing.assert_array_equal(got.scores, wanted.scores)
     assert got.payload == wanted.payload
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(scores=st.lists(HARD_SCORES, min_size=1, max_size=30), higher_is_better=st.booleans(), texts=st.booleans())
+def test_any_small_table_with_ties(spark, scores, higher_is_better, texts):
+    numbers = np.arange(len(scores)) * 7 - 20
+    ids = np.array([f"t{number}" for number in numbers]) if texts else numbers
+    ranked = {"seed": len(scores), "higher_is_better": higher_is_better}
+    oracle = MemoryEngine(FrameTable(make_frame(np.array(scores), ids)), score="score", id="name", **ranked)
+    table = spark.createDataFrame(
+        list(zip(ids.tolist(), scores, strict=True)), f"name {'string' if texts else 'bigint'}, score double"
+    )
+    scanned = ScannedEngine(FrameScanner(table, score="score", id="name"), fetched_rows=2, **ranked)
+    ranks = np.arange(1, len(scores) + 1)
+    assert scanned.ids_at(ranks) == oracle.ids_at(ranks)
 
 
 def test_the_front_door_takes_a_spark_table(spark):
@@ -81,6 +98,12 @@ def test_a_cluster_gives_the_same_draw(cluster, tmp_path):
     assert ours["batches"][0]["ids"] == oracle["batches"][0]["ids"]
     assert ours["resource"]["fingerprint"] == oracle["resource"]["fingerprint"]
     assert ours["resource"]["engine"] == cluster
+    plan = [sys.executable, "-m", "karat", "plan", f"{cluster}{tmp_path}/part-*.parquet", "--id", "name", "--json"]
+    done = subprocess.run(plan, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    planned = json.loads(done.stdout)
+    assert planned["items"] == N_ITEMS
+    assert planned["scores"]["highest"] == frame["score"].max()
 
 
 @pytest.mark.long

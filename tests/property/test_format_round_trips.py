@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from karat.errors import InvalidData
 from karat.formats import argilla, label_studio, mturk, plain, prodigy, trec
 from karat.formats.exchange import Answer, Task, latest_answers
-from karat.formats.harmless_csv import neutralise, restore
+from karat.formats.formulas import neutralise, restore
 
 LETTERS = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
 DANGEROUS = st.sampled_from(

@@ -11,8 +11,13 @@ from typing import Any
 import duckdb
 import numpy as np
 import polars as pl
+from hypothesis import strategies as st
 
 N_ITEMS = 6000
+HARD_SCORES = st.sampled_from([0.0, -0.0, 0.5, 0.25, -3.0, 1e-310, 7.5e307, -1e300]) | st.floats(
+    allow_nan=False, allow_infinity=False
+)
+"""Single scores, many of them equal or hard to tell apart."""
 
 
 def make_scores() -> dict[str, np.ndarray]:
@@ -79,6 +84,12 @@ def as_json_lines(frame: pl.DataFrame, folder: Path) -> Any:
     return folder / "a.jsonl"
 
 
+def as_json_lines_gzip(frame: pl.DataFrame, folder: Path) -> Any:
+    with gzip.open(folder / "a.jsonl.gz", "wb") as stream:
+        stream.write(as_json_lines(frame, folder).read_bytes())
+    return folder / "a.jsonl.gz"
+
+
 def as_database(frame: pl.DataFrame, folder: Path) -> Any:
     with duckdb.connect(str(folder / "kb.duckdb")) as database:
         database.execute("CREATE TABLE other AS SELECT 1 AS x")
@@ -112,6 +123,7 @@ FORMS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "csv gzip": as_csv_gzip,
     "csv zstandard": as_csv_zstandard,
     "json lines": as_json_lines,
+    "json lines gzip": as_json_lines_gzip,
     "database": as_database,
     "polars lazy": as_lazy,
     "polars scan": as_scan,

@@ -18,12 +18,12 @@ LAYERS = (
     ("math", "plotting", "results"),
     ("draws", "showing"),
     ("curves", "exact_curve", "bands", "forecast"),
-    ("designs", "pool", "engines", "formats", "judges", "store"),
-    ("resources", "documents"),
-    ("study", "measured"),
+    ("designs", "pool", "engines", "formats", "judges", "store", "gates", "metrics"),
+    ("resources", "slices", "carried", "documents"),
+    ("study", "measured", "judging", "topics"),
     ("simulation", "report", "service", "demo"),
     ("web",),
-    ("cli",),
+    ("cli", "pytest_plugin"),
 )
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
 TOP = {"__init__", "__main__"}  # the public names and the entry point: they may import anything
@@ -32,7 +32,7 @@ TOP = {"__init__", "__main__"}  # the public names and the entry point: they may
 TYPES_ONLY = {("showing", "curves")}
 
 # Imports inside `.plot` methods: pictures are made only when asked for.
-DEFERRED_PLOTTING = {"curves", "exact_curve", "showing", "bands"}
+DEFERRED_PLOTTING = {"curves", "exact_curve", "showing", "bands", "slices"}
 
 
 def modules() -> list[Path]:

@@ -5,7 +5,8 @@ import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { Curve } from "../api";
 
-const VAGUE = 0.8;
+/** Where the range is wider than this, next to nothing is known. */
+export const VAGUE = 0.8;
 
 function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -1,40 +1,29 @@
-// Items whose votes differ or are unsure; the owner has the last word.
+// Items whose votes do not agree, and the owner's last word on them.
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { get, newRequest, post, type Dispute, type Project } from "../api";
-import { messageOf } from "../state";
+import type { Dispute, Project } from "../api";
 import { Item } from "./Item";
 
-const SOME = 4;
+const SOME = 6;
+const number = (value: number) => value.toLocaleString("en-US");
 
-export function Disputes({ slug, stamp, settled }: { slug: string; stamp: string; settled: () => void }) {
-  const base = `/projects/${slug}`;
-  const project = useSignal<Project | null>(null), disputes = useSignal<Dispute[]>([]), most = useSignal(SOME), problem = useSignal("");
-  const refresh = async () => {
-    try {
-      project.value ??= await get<Project>(base);
-      disputes.value = await get<Dispute[]>(`${base}/disagreements`);
-    } catch (error) { problem.value = messageOf(error); }
-  };
-  useEffect(() => { void refresh(); }, [slug, stamp]);
-  const rule = async (dispute: Dispute, value: string) => {
-    try { await post(`${base}/adjudications`, { item: dispute.item, value, request: newRequest() }); await refresh(); settled(); }
-    catch (error) { problem.value = messageOf(error); }
-  };
-  if (project.value === null || disputes.value.length === 0) return null;
-  const { options, template } = project.value;
-  const label = (value: string) => options.find((option) => option.value === value)?.label ?? value;
-  const open = disputes.value.filter((each) => each.adjudicated === null).length;
+export function Disputes({ disputes, project, onRule }:
+  { disputes: Dispute[]; project: Project; onRule: (dispute: Dispute, value: string) => Promise<void> }) {
+  const most = useSignal(SOME);
+  const undecided = disputes.filter((each) => each.adjudicated === null && (each.label === null || each.label < 0)).length;
+  const label = (value: string) => project.options.find((option) => option.value === value)?.label ?? value;
+  const outcome = (dispute: Dispute) => dispute.adjudicated !== null ? "you decided" : dispute.label === null ? "waits for another vote"
+    : dispute.label < 0 ? "not decided" : `by the votes: ${dispute.label === 1 ? "right" : "wrong"}`;
   return <section aria-labelledby="disputes-title">
-    <h2 id="disputes-title">Disagreements ({open.toLocaleString("en-US")} open)</h2>
-    {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
-    <ul class="disputes wide">{disputes.value.slice(0, most.value).map((dispute) => <li key={dispute.item} class="card">
-      <Item fields={dispute.fields} template={template} />
+    <h2 id="disputes-title">Disagreements</h2>
+    <p class="hint">{number(disputes.length)} items with votes that differ or are unsure; {number(undecided)} of them not decided. Your word is the last.</p>
+    <ul class="disputes">{disputes.slice(0, most.value).map((dispute) => <li key={dispute.item} class="card">
+      <Item fields={dispute.fields} template={project.template} />
       <ul class="votes">{dispute.votes.map((vote) => <li key={vote.user}><strong>{vote.user}</strong>: {label(vote.value)}{vote.note !== null && <em> “{vote.note}”</em>}</li>)}</ul>
-      <p class="buttons">{options.map((option) => <button key={option.value} class={dispute.adjudicated === option.value ? "primary" : ""}
-        aria-pressed={dispute.adjudicated === option.value} onClick={() => void rule(dispute, option.value)}>{option.label}</button>)}</p>
+      <p class="hint">{outcome(dispute)}</p>
+      <p class="buttons">{project.options.map((option) => <button key={option.value} class={dispute.adjudicated === option.value ? "primary" : ""}
+        aria-pressed={dispute.adjudicated === option.value} onClick={() => void onRule(dispute, option.value)}>{option.label}</button>)}</p>
     </li>)}</ul>
-    {disputes.value.length > most.value && <button onClick={() => { most.value += 20; }}>Show more ({disputes.value.length - most.value})</button>}
+    {disputes.length > most.value && <button onClick={() => { most.value += 30; }}>Show more ({number(disputes.length - most.value)})</button>}
   </section>;
 }

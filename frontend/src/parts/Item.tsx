@@ -2,6 +2,7 @@
 
 import type { Cell } from "../api";
 import { Instance } from "./Instance";
+import { Spans } from "./Spans";
 
 export function show(value: unknown): string {
   if (value === null || value === undefined) return "–";
@@ -11,6 +12,26 @@ export function show(value: unknown): string {
 function Rest({ fields }: { fields: Cell[] }) {
   if (fields.length === 0) return null;
   return <dl class="fields">{fields.map((field) => <div key={field.name}><dt>{field.name}</dt><dd>{show(field.value)}</dd></div>)}</dl>;
+}
+
+// Columns are taken by their names where these say what they are, else in their order.
+function SearchResult({ fields }: { fields: Cell[] }) {
+  const left = [...fields];
+  const take = (name: string) => {
+    const place = left.findIndex((field) => field.name.toLowerCase() === name);
+    return left.splice(place < 0 ? 0 : place, 1)[0];
+  };
+  const named = ["query", "title", "snippet", "url"].every((name) => fields.some((field) => field.name.toLowerCase() === name));
+  const [query, title, snippet, url] = named ? ["query", "title", "snippet", "url"].map(take) : left.splice(0, 4);
+  return <div class="item search">
+    <p class="query"><span class="hint">searched for</span> {show(query?.value)}</p>
+    <div class="result">
+      {title && <h3>{show(title.value)}</h3>}
+      {url && <p class="url">{show(url.value)}</p>}
+      {snippet && <p class="snippet">{show(snippet.value)}</p>}
+    </div>
+    <Rest fields={left} />
+  </div>;
 }
 
 export function Item({ fields, template }: { fields: Cell[]; template: string }) {
@@ -31,6 +52,10 @@ export function Item({ fields, template }: { fields: Cell[]; template: string })
     </div>;
   }
   if (template === "instance") return <Instance fields={fields} />;
+  if (template === "search" && first && second) return <SearchResult fields={fields} />;
+  if (template === "spans" && first && second) {
+    return <div class="item text"><Spans text={show(first.value)} spans={second.value} /><Rest fields={fields.slice(2)} /></div>;
+  }
   if (template === "text" && first) {
     return <div class="item text"><p>{show(first.value)}</p><Rest fields={fields.slice(1)} /></div>;
   }

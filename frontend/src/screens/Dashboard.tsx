@@ -3,12 +3,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { call, get, newRequest, post, Refusal, type Curve, type Dispute, type People, type Progress, type Project } from "../api";
-import { CurvePlot } from "../parts/Curve";
-import { Item } from "../parts/Item";
+import { CurvePlot, VAGUE } from "../parts/Curve";
+import { Disputes } from "../parts/Disputes";
+import { PeopleSection } from "../parts/PeopleSection";
 import { me, messageOf } from "../state";
 
 const EVERY = 4000;
-const SOME = 6;
 const number = (value: number) => value.toLocaleString("en-US");
 const share = (value: number | null | undefined) => value === null || value === undefined ? "–" : value.toFixed(3);
 
@@ -21,7 +21,7 @@ export function Dashboard({ slug }: { slug: string }) {
   const project = useSignal<Project | null>(null), progress = useSignal<Progress | null>(null);
   const curve = useSignal<Curve | null>(null), people = useSignal<People | null>(null);
   const disputes = useSignal<Dispute[]>([]), needed = useSignal<number | null>(null);
-  const problem = useSignal(""), link = useSignal(""), role = useSignal("annotator"), most = useSignal(SOME);
+  const problem = useSignal(""), link = useSignal(""), role = useSignal("annotator");
   const target = useSignal("0.9"), kind = useSignal("precision");
   const found = useSignal<{ rank: number | null; sentence: string } | null>(null);
   const owns = project.value?.role === "owner";
@@ -69,19 +69,21 @@ export function Dashboard({ slug }: { slug: string }) {
   const shown = curve.value, now = progress.value;
   if (project.value === null || now === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
   const whole = shown?.summary["positives in the list"];
+  const begun = now.labelled + now.unsure > 0;
   const doubts = shown?.assumptions.filter((each) => each.verdict === "contradicted") ?? [];
-  const label = (value: string) => project.value?.options.find((option) => option.value === value)?.label ?? value;
   return <main class="dashboard">
     <div class="bar">
       <h1>{project.value.title}</h1>
       <p class="buttons">
         {project.value.role !== "viewer" && <a class="button primary" href={`#/p/${slug}/label`}>Label</a>}
+        {owns && <a class="button" href={`#/p/${slug}/settings`}>Settings</a>}
         {owns && project.value.state === "open" && <button onClick={() => void setState("paused")}>Pause</button>}
         {owns && project.value.state === "paused" && <button onClick={() => void setState("open")}>Go on</button>}
       </p>
     </div>
     {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
-    {shown !== null && <p class="headline" id="headline">{shown.headline}</p>}
+    {shown !== null && <p class="headline" id="headline">{begun ? shown.headline
+      : `${number(now.n_items)} items, none of them labelled yet. ${owns ? "Label some, or invite people below." : ""}`}</p>}
     {shown?.target_met && <p class="met" id="met">The target is met: you can stop paying.</p>}
     {now.done && shown?.target_met === false && <p class="note">Nothing more is asked for.
       {now.unsure > 0 && ` ${number(now.unsure)} unsure items widen the range: decide them below.`}</p>}
@@ -89,17 +91,17 @@ export function Dashboard({ slug }: { slug: string }) {
       <Tile name="labels" value={number(now.labelled)} hint={now.unsure > 0 ? `and ${number(now.unsure)} unsure` : undefined} />
       <Tile name="still needed" value={now.done ? "0" : needed.value === null ? "–" : `≈ ${number(needed.value)}`} />
       <Tile name="answers" value={number(now.answers)} hint={project.value.votes > 1 ? `${project.value.votes} an item` : undefined} />
-      <Tile name="spent" value={now.spent.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} hint={now.currency} />
+      {now.price > 0 && <Tile name="spent" value={now.spent.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} hint={now.currency} />}
       <Tile name="items in the list" value={number(now.n_items)} />
-      <Tile name="width over target" value={shown?.worst_over_target == null ? "–" : shown.worst_over_target.toFixed(2)} hint="1 or less: met" />
+      <Tile name="width over target" value={!begun || shown?.worst_over_target == null ? "–" : shown.worst_over_target.toFixed(2)} hint="1 or less: met" />
     </dl>
-    {shown !== null && <section aria-labelledby="curve-title">
+    {shown !== null && begun && <section aria-labelledby="curve-title">
       <h2 id="curve-title">Precision, with its certain range</h2>
       <CurvePlot curve={shown} cutoff={found.value?.rank ?? null} />
       <div class="scroll" tabIndex={0} role="region" aria-label="Numbers of the curve"><table>
         <thead><tr><th scope="col">keep the top</th><th scope="col">precision</th><th scope="col">certain range</th><th scope="col">right items</th></tr></thead>
         <tbody>{shown.at.map((mark) => <tr key={mark.rank}>
-          <th scope="row">{number(mark.rank)}</th><td>{share(mark.precision.estimate)}</td>
+          <th scope="row">{number(mark.rank)}</th><td>{mark.precision.high - mark.precision.low > VAGUE ? "–" : share(mark.precision.estimate)}</td>
           <td>{share(mark.precision.low)} – {share(mark.precision.high)}</td>
           <td>{number(Math.ceil(mark.yield.low))} – {number(Math.floor(mark.yield.high))}</td></tr>)}</tbody>
       </table></div>
@@ -108,7 +110,7 @@ export function Dashboard({ slug }: { slug: string }) {
       {doubts.map((doubt) => <p key={doubt.statement} class="problem">{doubt.statement}: contradicted. {doubt.finding}</p>)}
       {shown.notes.map((text) => <p key={text} class="hint">{text}</p>)}
     </section>}
-    <section aria-labelledby="cutoff-title">
+    {begun && <section aria-labelledby="cutoff-title">
       <h2 id="cutoff-title">How many can I keep?</h2>
       <form class="inline" onSubmit={cutoff}>
         <label>At least<input inputMode="decimal" value={target.value} onInput={(event) => { target.value = event.currentTarget.value; }} /></label>
@@ -117,30 +119,9 @@ export function Dashboard({ slug }: { slug: string }) {
         <button>Find</button>
       </form>
       <p role="status" id="cutoff">{found.value?.sentence}</p>
-    </section>
-    {people.value !== null && people.value.annotators.length > 0 && <section aria-labelledby="people-title">
-      <h2 id="people-title">People</h2>
-      {people.value.agreement !== null && <p>Two votes on the same item agree {(100 * people.value.agreement).toFixed(0)}% of the time
-        ({number(people.value.shared_items)} items with more than one vote). The ranges take labels as right; if people err often,
-        start the project with <code>--sensitivity</code> and <code>--specificity</code>.</p>}
-      <div class="scroll" tabIndex={0} role="region" aria-label="Annotators"><table>
-        <thead><tr><th scope="col">who</th><th scope="col">answers</th><th scope="col">seconds each</th><th scope="col">agrees with the label</th><th scope="col">cost</th></tr></thead>
-        <tbody>{people.value.annotators.map((person) => <tr key={person.name}><th scope="row">{person.name}</th><td>{number(person.answers)}</td>
-          <td>{person.seconds === null ? "–" : person.seconds.toFixed(1)}</td>
-          <td>{person.agrees_with_label === null ? "–" : `${(100 * person.agrees_with_label).toFixed(0)}%`}</td>
-          <td>{person.cost.toFixed(2)}</td></tr>)}</tbody>
-      </table></div>
     </section>}
-    {owns && disputes.value.length > 0 && <section aria-labelledby="disputes-title">
-      <h2 id="disputes-title">Disagreements ({number(disputes.value.filter((each) => each.adjudicated === null).length)} open)</h2>
-      <ul class="disputes">{disputes.value.slice(0, most.value).map((dispute) => <li key={dispute.item} class="card">
-        <Item fields={dispute.fields} template={project.value!.template} />
-        <ul class="votes">{dispute.votes.map((vote) => <li key={vote.user}><strong>{vote.user}</strong>: {label(vote.value)}{vote.note !== null && <em> “{vote.note}”</em>}</li>)}</ul>
-        <p class="buttons">{project.value!.options.map((option) => <button key={option.value} class={dispute.adjudicated === option.value ? "primary" : ""}
-          aria-pressed={dispute.adjudicated === option.value} onClick={() => void rule(dispute, option.value)}>{option.label}</button>)}</p>
-      </li>)}</ul>
-      {disputes.value.length > most.value && <button onClick={() => { most.value += 30; }}>Show more ({number(disputes.value.length - most.value)})</button>}
-    </section>}
+    {people.value !== null && people.value.annotators.length > 0 && <PeopleSection people={people.value} priced={now.price > 0} />}
+    {owns && disputes.value.length > 0 && <Disputes disputes={disputes.value} project={project.value} onRule={rule} />}
     {owns && <section aria-labelledby="invite-title">
       <h2 id="invite-title">Invite</h2>
       <form class="inline" onSubmit={invite}>
@@ -150,7 +131,7 @@ export function Dashboard({ slug }: { slug: string }) {
       </form>
       {link.value !== "" && <label class="link">Good for one person, for two weeks<input id="invitation" readOnly value={link.value} onFocus={(event) => event.currentTarget.select()} /></label>}
     </section>}
-    {owns && <section aria-labelledby="export-title">
+    {owns && begun && <section aria-labelledby="export-title">
       <h2 id="export-title">Take away</h2>
       <p class="buttons">{[["labels.csv", "Labels"], ["draw.json", "Draw"], ["ledger.csv", "Ledger"], ["items.jsonl", "Items"]].map(([file, name]) =>
         <a key={file} class="button" href={`/api${base}/export/${file}`} download>{name}</a>)}

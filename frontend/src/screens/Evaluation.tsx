@@ -2,7 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { call, get, post, Refusal, type Bounds, type Evaluation as Task, type Leaderboard, type Standing, type Submission } from "../api";
+import {
+  call, get, newRequest, post, Refusal, type Bounds, type Dispute, type Evaluation as Task, type Leaderboard, type Project, type Standing,
+  type Submission,
+} from "../api";
 import { Disputes } from "../parts/Disputes";
 import { Guidelines } from "../parts/Guidelines";
 import { Invite } from "../parts/Invite";
@@ -46,12 +49,17 @@ export function Evaluation({ slug }: { slug: string }) {
   const task = useSignal<Task | null>(null), board = useSignal<Leaderboard | null>(null);
   const submissions = useSignal<Submission[]>([]), problem = useSignal(""), said = useSignal("");
   const metric = useSignal<typeof METRICS[number]>("f1"), name = useSignal(""), busy = useSignal(false);
+  const project = useSignal<Project | null>(null), disputes = useSignal<Dispute[]>([]);
   const owns = task.value?.role === "owner", submits = task.value !== null && task.value.role !== "annotator";
 
   const refresh = async () => {
     try {
       task.value = await get<Task>(`${base}/evaluation`);
       board.value = await get<Leaderboard>(`${base}/leaderboard?metric=${metric.value}`);
+      if (task.value.role === "owner") {
+        project.value ??= await get<Project>(base);
+        disputes.value = await get<Dispute[]>(`${base}/disagreements`);
+      }
       if (task.value.role !== "annotator") submissions.value = await get<Submission[]>(`${base}/submissions`);
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) me.value = null;
@@ -62,6 +70,10 @@ export function Evaluation({ slug }: { slug: string }) {
     busy.value = true;
     try { said.value = ""; problem.value = ""; said.value = await work(); } catch (error) { problem.value = messageOf(error); }
     busy.value = false;
+    await refresh();
+  };
+  const rule = async (dispute: Dispute, value: string) => {
+    try { await post(`${base}/adjudications`, { item: dispute.item, value, request: newRequest() }); } catch (error) { problem.value = messageOf(error); }
     await refresh();
   };
   const submit = (event: Event) => {
@@ -149,7 +161,7 @@ export function Evaluation({ slug }: { slug: string }) {
           })}>Retract</button>
         </p></li>)}</ul>
     </section>}
-    {owns && <Disputes slug={slug} stamp={`${now.answers} ${now.labelled}`} settled={() => void refresh()} />}
+    {owns && project.value !== null && disputes.value.length > 0 && <Disputes disputes={disputes.value} project={project.value} onRule={rule} />}
     {now.guidelines.length > 0 && <section aria-labelledby="guide-title"><h2 id="guide-title">Guidelines</h2><Guidelines nodes={now.guidelines} /></section>}
     {owns && <Invite slug={slug} roles={{ viewer: "participant", annotator: "annotator", owner: "owner" }} />}
     {(owns || now.published) && <section aria-labelledby="export-title">

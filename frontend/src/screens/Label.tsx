@@ -5,6 +5,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { get, newRequest, post, Refusal, type Hand, type Option, type PastAnswer, type Project, type Task } from "../api";
 import { Guidelines } from "../parts/Guidelines";
 import { Item, show } from "../parts/Item";
+import { KeysPanel } from "../parts/KeysPanel";
 import { Queue } from "../queue";
 import { me, messageOf } from "../state";
 
@@ -115,7 +116,12 @@ export function Label({ slug, user }: { slug: string; user: string }) {
       try { await queue.send(AHEAD).then(accept); past.value = await get<PastAnswer[]>(`${base}/history`); } catch (error) { fail(error); }
     }
   };
-  const write = () => { noting.value = true; setTimeout(() => noteBox.current?.focus()); };
+  const focusNote = useRef(false);
+  const write = () => { noting.value = true; focusNote.current = true; if (noteBox.current !== null) focusWhenAsked(); };
+  const focusWhenAsked = () => {
+    if (focusNote.current && noteBox.current !== null) { focusNote.current = false; noteBox.current.focus(); }
+  };
+  useLayoutEffect(focusWhenAsked);
 
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
@@ -124,12 +130,14 @@ export function Label({ slug, user }: { slug: string; user: string }) {
       if (inside || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
       const key = event.key.toLowerCase();
       const option = project.value?.options.find((each) => each.key.toLowerCase() === key);
+      const action = Object.entries(project.value?.keys ?? {}).find(([, own]) => own === key)?.[0];
       const actions: Record<string, () => void> = {
-        u: () => void undo(), z: () => void undo(), s: () => void skip(), n: write, b: () => void open("history"),
-        g: () => void open("guidelines"), "?": () => void open("help"),
+        undo: () => void undo(), skip: () => void skip(), note: write, back: () => void open("history"),
+        guidelines: () => void open("guidelines"), keys: () => void open("help"),
       };
       if (option !== undefined) answer(option);
-      else if (actions[key] !== undefined) actions[key]();
+      else if (action !== undefined) actions[action]?.();
+      else if (key === "z") void undo();
       else return;
       event.preventDefault();
     };
@@ -138,7 +146,7 @@ export function Label({ slug, user }: { slug: string; user: string }) {
   }, [slug]); // all it reads are signals
 
   if (project.value === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
-  const { options, question, template, title, guidelines } = project.value;
+  const { options, question, template, title, guidelines, keys } = project.value;
   const times = session.value;
   const minutes = times.length > 1 ? (times[times.length - 1]! - times[0]!) / 60_000 : 0;
   const waiting = queue.waiting.value.length;
@@ -171,12 +179,12 @@ export function Label({ slug, user }: { slug: string; user: string }) {
                 onInput={(event) => { note.value = event.currentTarget.value; }} /></label>}
           </article>}
       <div class="tools" role="toolbar" aria-label="Tools">
-        <button onClick={() => void undo()}>Undo<kbd>u</kbd></button>
-        <button onClick={() => void open("history")} aria-expanded={panel.value === "history"}>Back<kbd>b</kbd></button>
-        <button onClick={() => void skip()} disabled={current === null}>Skip<kbd>s</kbd></button>
-        <button onClick={write} disabled={current === null}>Note<kbd>n</kbd></button>
-        <button onClick={() => void open("guidelines")} aria-expanded={panel.value === "guidelines"}>Guidelines<kbd>g</kbd></button>
-        <button onClick={() => void open("help")} aria-expanded={panel.value === "help"}>Keys<kbd>?</kbd></button>
+        <button onClick={() => void undo()}>Undo<kbd>{keys["undo"]}</kbd></button>
+        <button onClick={() => void open("history")} aria-expanded={panel.value === "history"}>Back<kbd>{keys["back"]}</kbd></button>
+        <button onClick={() => void skip()} disabled={current === null}>Skip<kbd>{keys["skip"]}</kbd></button>
+        <button onClick={write} disabled={current === null}>Note<kbd>{keys["note"]}</kbd></button>
+        <button onClick={() => void open("guidelines")} aria-expanded={panel.value === "guidelines"}>Guidelines<kbd>{keys["guidelines"]}</kbd></button>
+        <button onClick={() => void open("help")} aria-expanded={panel.value === "help"}>Keys<kbd>{keys["keys"]}</kbd></button>
       </div>
       <p class="pace hint"><span id="count">{((hand.value?.my_answers ?? project.value.my_answers) + waiting).toLocaleString("en-US")}</span> answers by you
         {minutes > 0.1 && ` · ${Math.round((times.length - 1) / minutes)} a minute`} <span aria-live="polite">{flash.value && `· ${flash.value}`}</span></p>
@@ -190,11 +198,7 @@ export function Label({ slug, user }: { slug: string; user: string }) {
           <span>{entry.fields.map((field) => show(field.value)).join(" ")}</span>
           <strong>{options.find((option) => option.value === entry.value)?.label ?? "skipped"}</strong></button></li>)}
       </ol></>}
-      {panel.value === "help" && <><h2>Keys</h2><dl class="keys">
-        {options.map((option) => <div key={option.value}><dt><kbd>{option.key}</kbd></dt><dd>{option.label}</dd></div>)}
-        {[["u", "undo"], ["b", "back: change an earlier answer"], ["s", "skip: leave it to others"], ["n", "note"], ["g", "guidelines"], ["Esc", "leave a note or an earlier answer"]]
-          .map(([key, text]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{text}</dd></div>)}
-      </dl></>}
+      {panel.value === "help" && <KeysPanel project={project.value} onChange={async () => { project.value = await get<Project>(base); }} />}
     </aside>}
   </main>;
 }

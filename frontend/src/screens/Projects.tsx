@@ -6,11 +6,16 @@ export function Projects() {
   const [projects, setProjects] = useState<Project[] | null>(null), [problem, setProblem] = useState("");
   useEffect(() => { get<Project[]>("/projects").then(setProjects, (error) => setProblem(messageOf(error))); }, []);
   return <main>
-    <h1>My projects</h1>
+    <div class="bar">
+      <h1>My projects</h1>
+      {me.value?.is_admin && <a class="button" href="#/new">New project</a>}
+    </div>
     {me.value !== null && !me.value.has_password &&
       <p class="note">You came by a one-time link. <a href="#/me">Choose a password</a> to come back.</p>}
     {problem !== "" && <p class="problem" role="alert">{problem}</p>}
-    {projects?.length === 0 && <p>There is no project yet. Make one with <code>karat init</code>.</p>}
+    {projects?.length === 0 && <p>{me.value?.is_admin
+      ? <>There is no project yet. <a href="#/new">Make one</a> from a table of ranked items.</>
+      : "You belong to no project yet. Ask for an invitation."}</p>}
     <ul class="cards">
       {projects?.map((project) => <li key={project.slug} class="card">
         <h2>{project.title}</h2>

@@ -10,6 +10,7 @@ import numpy as np
 
 from karat._check import number, refuse
 from karat.math.bands.readings import ceiling_beyond, precision_at_recall, recall_at_precision
+from karat.results import Tabular
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,7 @@ class Interval:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Curve:
+class _Curve(Tabular):
     """What `Band` and `Comparison` share: values over levels, with bounds."""
 
     curve: str
@@ -102,15 +103,9 @@ class _Curve:
             "assumptions": list(self.assumptions),
         }
 
-    def to_frame(self) -> Any:
-        """Return the arrays as a pandas data frame, a Polars one if only that is installed, else a dict of arrays."""
-        columns = {AXES[self.curve][0]: self.levels, "estimate": self.estimate, "low": self.low, "high": self.high}
-        for library in ("pandas", "polars"):
-            try:
-                return __import__(library).DataFrame({name: values.copy() for name, values in columns.items()})
-            except ImportError:
-                continue
-        return columns
+    def points(self) -> dict[str, NDArray[np.float64]]:
+        """Return the curve and its bounds by column."""
+        return {AXES[self.curve][0]: self.levels, "estimate": self.estimate, "low": self.low, "high": self.high}
 
     def _levels_of(self, curve: str) -> NDArray[np.float64]:
         if self.curve != curve:

@@ -17,6 +17,7 @@ from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
 from karat.report.page import marks, render_report
 from karat.results import show
+from karat.showing import range_text
 
 if TYPE_CHECKING:
     from karat.curves import Curve, Positives
@@ -80,7 +81,7 @@ def run(
         )
     print_table(
         ["items kept", "precision", "right items", "recall", "F1"],
-        [[f"top {rank:,}", *(_cell(row[name]) for name in ("precision", "yield", "recall", "f1"))]
+        [[f"top {rank:,}", *_cells(row)]
          for rank, row in zip(ranks, rows, strict=True)],
     )  # fmt: skip
     print_table(["", "estimate", "low", "high"],
@@ -100,8 +101,12 @@ def _at(curve: Curve, rank: int, positives: Positives) -> dict[str, Interval]:
     }
 
 
-def _cell(interval: Interval) -> str:
-    return f"{show(interval.estimate)} [{show(interval.low)}, {show(interval.high)}]"
+def _cells(row: dict[str, Interval]) -> list[str]:
+    count = row["yield"]
+    right = f"{count.estimate:,.0f} [{count.low:,.0f}, {count.high:,.0f}]"
+    if row["precision"].is_share_unknown:
+        right = "not known yet"
+    return [range_text(row["precision"]), right, range_text(row["recall"]), range_text(row["f1"])]
 
 
 def _read_positives(text: str | None) -> Positives:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -19,6 +19,9 @@ from karat.designs.uniform import Uniform
 from karat.draws import Labels
 from karat.errors import InvalidInput
 from karat.report.page import marks, render_report
+
+if TYPE_CHECKING:
+    from karat.curves import Curve
 
 _AT_A_TIME = 20
 _GUIDELINES = """A fact is **right** if it holds exactly.
@@ -86,7 +89,7 @@ def run(
         )  # fmt: skip
     plotting.save(
         plotting.draw_bounds(
-            {f"{name} ({curve.n_labels:,} labels)": curve.points(2000) for name, curve in curves.items()},
+            {_title(curve): curve.points(2000) for curve in curves.values()},
             truth=truth,
             title=f"{items:,} facts: what the labels certify",
         ),
@@ -106,12 +109,17 @@ def run(
     for rank in marks(items):
         cells = [f"{interval.low:.3f} – {interval.high:.3f}" for interval in (c.at(rank) for c in curves.values())]
         rows.append([f"top {rank:,}", f"{hits[rank - 1] / rank:.3f}", *cells])
-    print_table(["", "truth", *(f"{name}, {curve.n_labels:,} labels" for name, curve in curves.items())], rows,
+    print_table(["", "truth", *(_title(curve) for curve in curves.values())], rows,
                 title="Precision")  # fmt: skip
     for curve in curves.values():
         for assumption in curve.contradicted:
             print_text(f"{curve.method}: {assumption.statement}: contradicted. {assumption.finding}")
     print_text(f"\nRead {report}, look at {picture}; the resource is {resource}.")
+
+
+def _title(curve: Curve) -> str:
+    doubt = "; its assumptions are contradicted" if curve.contradicted else ""
+    return f"{curve.method}: {curve.n_labels:,} labels{doubt}"
 
 
 def _serve(folder: Path, facts: Facts, *, seed: int, accuracy: float | None, port: int) -> None:

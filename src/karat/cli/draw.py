@@ -23,6 +23,7 @@ from karat.cli.options import (
     with_method,
 )
 from karat.cli.output import print_json, print_text, say, watch_scans
+from karat.errors import InvalidInput
 
 
 @with_method
@@ -37,6 +38,7 @@ def run(
         Path | None, typer.Option("--items-out", help="Write the items as CSV with an empty column 'label'.")
     ] = None,
     show_scores: Annotated[bool, typer.Option("--show-scores", help="Put rank and score into that CSV.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")] = False,
     lower_is_better: LowerIsBetter = False,
     proxy: ProxyColumn = None,
     engine: EngineName = "auto",
@@ -57,6 +59,11 @@ def run(
 
         karat draw 'parts/*.csv' --score score --method uniform --labels 2000 --seed 7 -o draw.json
     """
+    for option, path in (("--output", output), ("--items-out", items_out)):
+        if path is not None and path.exists() and not overwrite:
+            raise InvalidInput(
+                f"{path} exists: labels bought for it would be lost. Give '{option}' another name, or '--overwrite'."
+            )
     method = choice.make()
     with watch_scans() as watch:
         resource = study.open_resource(

@@ -7,11 +7,12 @@ from typing import Annotated
 
 import typer
 
-from karat import _check, study
+from karat import study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_text
 from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
+from karat.gates import check_gate
 
 
 def run(
@@ -34,22 +35,9 @@ def run(
         raise InvalidInput("'--precision' or '--recall' must be given: there is nothing to check.")
     document = study.load_draw(draw)
     curve = study.curve_from(document, read_answers(labels, document))
-    at = curve.n_items if rank is None else rank
-    checks = []
-    if precision is not None:
-        checks.append((_check.number("precision", precision, above=0, most=1), curve.at(at)))
-    if recall is not None:
-        checks.append((_check.number("recall", recall, above=0, most=1), curve.recall_at(at)))
-    certain = not (curve.crossed or curve.contradicted) or (recall is None and at <= curve.exact_until)
-    passed = certain and all(interval.low >= target for target, interval in checks)
+    found = check_gate(curve, precision=precision, recall=recall, rank=rank)
     if as_json:
-        found = [{"target": target, **interval.to_dict()} for target, interval in checks]
-        doubts = [assumption.to_dict() for assumption in curve.contradicted]
-        print_json({"passed": passed, "contradicted": doubts, "checks": found})
+        print_json(found.to_dict())
     else:
-        for target, interval in checks:
-            print_text(f"{'certain' if passed else 'NOT certain'}: {interval}, wanted at least {target:g}")
-        if not certain:
-            finding = curve.contradicted[0].finding if curve.contradicted else "its bounds cross."
-            print_text(f"The labels contradict what {curve.method} says of them: {finding}")
-    return 0 if passed else 2
+        print_text(str(found))
+    return 0 if found.passed else 2

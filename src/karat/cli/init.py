@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from karat import study
 from karat.cli.options import AsJson, Choice, Db, IdColumn, LowerIsBetter, ProxyColumn, Score, Seed, with_method
 from karat.cli.output import print_json, print_text
 from karat.errors import InvalidInput
+from karat.formats.tables import FileTable
 
 
 @with_method
@@ -23,9 +25,19 @@ def run(
     title: Annotated[str | None, typer.Option(help="What the project is called; the file's name if not given.")] = None,
     question: Annotated[str, typer.Option(help="What people are asked about each item.")] = "Is this right?",
     guidelines: Annotated[Path | None, typer.Option(help="A Markdown file, shown beside the items.")] = None,
-    template: Annotated[str, typer.Option(help="How an item is laid out: fields, pair, triple or text.")] = "fields",
+    template: Annotated[
+        str, typer.Option(help="How an item is laid out: fields, pair, triple, text, search or spans.")
+    ] = "fields",
     field: Annotated[list[str] | None, typer.Option("--field", help="A column to show; may be repeated.")] = None,
     votes: Annotated[int, typer.Option(help="How many people judge an item.")] = 1,
+    extra: Annotated[int, typer.Option(help="How many more judge it where they disagree.")] = 0,
+    rule: Annotated[
+        str, typer.Option(help="How votes become a label: majority, dawid-skene or gold-weighted.")
+    ] = "majority",
+    tie: Annotated[str, typer.Option(help="What a tie means: unsure, positive or negative.")] = "unsure",
+    gold: Annotated[Path | None, typer.Option(help="A table of items with known answers, mixed in.")] = None,
+    gold_label: Annotated[str, typer.Option(help="The column of the gold table with the answers.")] = "label",
+    gold_share: Annotated[float, typer.Option(help="Share of gold questions among what people get.")] = 0.1,
     price: Annotated[float, typer.Option(help="What one answer costs.")] = 0.0,
     currency: Annotated[str, typer.Option(help="For showing the price.")] = "",
     show_scores: Annotated[bool, typer.Option("--show-scores", help="Let people see rank and score.")] = False,
@@ -43,7 +55,9 @@ def run(
         karat serve
     """
     from karat.service.campaign import Campaign  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.service.gold import read_questions  # noqa: PLC0415
     from karat.service.installation import Installation  # noqa: PLC0415
+    from karat.service.shown import shown_columns  # noqa: PLC0415
     from karat.web.settings import Settings  # noqa: PLC0415
 
     text = ""
@@ -54,12 +68,18 @@ def run(
             raise InvalidInput(f"{guidelines} cannot be read: {error}.") from error
     campaign = Campaign(
         question=question, guidelines=text, template=template, fields=tuple(field or ()), votes=votes,
-        price=price, currency=currency, show_scores=show_scores,
+        extra=extra, rule=rule, tie=tie, gold_share=0.0 if gold is None else gold_share, price=price,
+        currency=currency, show_scores=show_scores,
     )  # fmt: skip
     given: dict[str, Any] = dict(choice.given)
     if choice.name == "certify":
         given.setdefault("pending", campaign.ahead)
     engine = study.open_resource(source, score=score, id=id, seed=seed, higher_is_better=not lower_is_better)
+    questions = []
+    if gold is not None:
+        columns = shown_columns(engine.items_at(np.array([1])).payload[0], campaign, proxy=proxy)
+        named = id if id is not None and id in FileTable(gold).columns else None
+        questions = read_questions(gold, truth=gold_label, id=named, columns=columns)
     house = Installation(Settings.read(db=db).db)
     try:
         project = house.create_project(
@@ -70,6 +90,8 @@ def run(
             method=Choice(choice.name, given).make(),
             proxy=proxy,
         )
+        if gold is not None:
+            house.gold.add(project, campaign, questions, by=house.owner())
         ready = house.progress.summary(project, campaign)["laid_out"]
     finally:
         house.close()

@@ -11,8 +11,8 @@ from importlib import import_module
 import typer
 
 import karat
-from karat.cli.output import complain
-from karat.errors import KaratError
+from karat.cli.output import complain, print_defects
+from karat.errors import InvalidData, KaratError
 
 COMMANDS = (
     "plan",
@@ -20,16 +20,23 @@ COMMANDS = (
     "next",
     "curve",
     "gate",
+    "slices",
+    "rerank",
     "metrics",
+    "trec",
     "bands",
     "simulate",
     "demo",
     "init",
     "serve",
+    "import",
+    "labels",
+    "status",
     "export",
     "backup",
 )
-GROUPS = ("pool", "evaluation")
+_MODULES = {"import": "import_"}  # a word of Python's own
+GROUPS = ("pool", "judge", "evaluation")
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
@@ -47,7 +54,7 @@ def make_app(only: str | None = None) -> typer.Typer:
     known = only in COMMANDS or only in GROUPS
     for name in COMMANDS:
         if name == only or not known:
-            app.command(name)(import_module(f"karat.cli.{name}").run)
+            app.command(name)(import_module(f"karat.cli.{_MODULES.get(name, name)}").run)
     for name in GROUPS:
         if name == only or not known:
             app.add_typer(import_module(f"karat.cli.{name}").group)
@@ -71,6 +78,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         app = make_app(arguments[0] if arguments else None)
         result = app(args=arguments, prog_name="karat", standalone_mode=False)
     except KaratError as error:
+        if isinstance(error, InvalidData) and error.defects and "--json" in arguments:
+            print_defects(error)
         return complain(in_options(str(error), arguments))
     except (KeyboardInterrupt, typer.Abort):
         return complain("interrupted; nothing was left half written.")

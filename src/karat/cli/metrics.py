@@ -87,7 +87,8 @@ def run(
     print_text(str(curve))
     if at:
         names = ("precision", "recall", "f_beta", "yield", "lift", "specificity", "accuracy")
-        print_table(["items kept", *names], [[f"top {row['rank']:,.0f}", *(_cell(row[name]) for name in names)]
+        heads = ["F1" if name == "f_beta" else name for name in names]
+        print_table(["items kept", *heads], [[f"top {row['rank']:,.0f}", *(_cell(row[name]) for name in names)]
                                              for row in summary["at"]])  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from karat.cli.options import AsJson, MemoryLimit, SpillDirectory
 from karat.cli.output import print_json, print_text, watch_scans
 from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
+from karat.showing import target
 
 
 def run(
@@ -59,7 +60,8 @@ def run(
         print_json({"labels": len(items.ids), "pending": len(work.pending), "done": work.done, "draw": str(draw)})
         return
     if work.done:
-        print_text(f"Nothing more to label: the goal is met or the end reached. See: karat curve {draw} LABELS")
+        reason = target(work.curve()) or "All items of the draw are labelled."
+        print_text(f"Nothing more to label. {reason} See: karat curve {draw} LABELS")
     elif not len(items.ids):
         print_text(f"Nothing can be laid out before the {len(work.pending):,} open answers are in.")
     else:

@@ -15,12 +15,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from karat.engines.base import Watch
+    from karat.errors import InvalidData
 
 T = TypeVar("T")
 
 
 def print_json(document: Any) -> None:
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def print_defects(error: InvalidData) -> None:
+    """Print every defect of a file, one after the other: there may be a million."""
+    sys.stdout.write(f'{{"error": {json.dumps(str(error), ensure_ascii=False)}, "defects": [')
+    for number, defect in enumerate(error.defects):
+        sys.stdout.write(("," if number else "") + "\n  " + json.dumps(defect._asdict(), ensure_ascii=False))
+    sys.stdout.write("\n]}\n")
 
 
 def print_text(text: str) -> None:
@@ -68,6 +77,8 @@ def watch_scans() -> Iterator[Watch | None]:
         task = progress.add_task("opening", total=None)
 
         def show(what: str, share: float | None) -> None:
-            progress.update(task, description=what, total=None if share is None else 1.0, completed=share or 0.0)
+            if progress.tasks[0].description != what:
+                progress.reset(task, description=what)  # each scan has a clock of its own
+            progress.update(task, total=None if share is None else 1.0, completed=share or 0.0)
 
         yield show

@@ -9,18 +9,35 @@ import numpy as np
 import typer
 
 from karat import _check, plotting
-from karat.cli.options import AsJson, Choice, EngineName, MemoryLimit, SpillDirectory, with_method
+from karat.cli.options import AsJson, Choice, EngineName, IdColumn, MemoryLimit, SpillDirectory, with_method
 from karat.cli.output import print_json, print_table, print_text, say, watch_scans
 from karat.designs.catalogue import make_method
 from karat.errors import InvalidInput
 from karat.formats.tables import FileTable
 from karat.math.geometric import make_grid
-from karat.resources import open_resource
+from karat.resources import names_spark, open_resource
 from karat.results import show
 
 _WIDTHS = ("half_width_relative", "half_width_absolute")
+_USUAL_SCORE = "score"
 _SHARES = (0.01, 0.1, 0.5, 0.9)
 _COMPARED = ("certify", "paula", "stratified", "uniform")
+_MEANING = {
+    "epsilon": "the accuracy asked for",
+    "window": "items labelled together at a grid point",
+    "r_tilde": "rank from which the analysis holds (r~ in the paper)",
+    "l": "grid points up to there",
+    "g_l": "labelled whole up to this rank",
+    "m": "least distance of grid points beyond",
+    "L": "grid points in all",
+    "gamma": "factor lost between grid points",
+    "factor": "guaranteed: within this factor of the true precision",
+    "exhaustive": "items labelled from the top",
+    "draws": "items drawn from the whole list",
+    "draws_per_point": "draws that each grid point needs",
+    "cost": "of all labels",
+}
+_SAID = {"method", "items", "labels", "scores"}
 _EPSILONS = (0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.10)
 
 
@@ -31,7 +48,11 @@ def run(
         list[str] | None, typer.Argument(help="The resource itself; its items are counted.", show_default=False)
     ] = None,
     items: Annotated[int | None, typer.Option("--items", help="How many items the list has.")] = None,
-    score: Annotated[str | None, typer.Option("--score", help="With SOURCE: say how this column is spread.")] = None,
+    score: Annotated[
+        str | None,
+        typer.Option("--score", help="With SOURCE: say how this column is spread. [default: 'score', if there is one]"),
+    ] = None,
+    id: IdColumn = None,
     engine: EngineName = "auto",
     memory_limit: MemoryLimit = None,
     spill_directory: SpillDirectory = None,
@@ -55,11 +76,18 @@ def run(
 
         karat plan --items 10000000 --compare --plot labels.png
 
-        karat plan 'parts/*.parquet' --score score --method paula
+        karat plan 'parts/*.parquet' --score confidence --method paula
+
+        karat plan spark://master:7077/data/facts --score confidence --id fact
     """
     if (items is None) == (not source):
         raise InvalidInput("'--items' or a resource must be given, not both.")
-    opening = {"engine": engine, "memory_limit": memory_limit, "spill_directory": spill_directory}
+    opening: dict[str, Any] = {
+        "id": id,
+        "engine": engine,
+        "memory_limit": memory_limit,
+        "spill_directory": spill_directory,
+    }
     items, spread = (items, {}) if items is not None else _look_at(source or [], score, **opening)
     if plot is not None and not compare:
         raise InvalidInput("'--plot' goes with '--compare'.")
@@ -90,17 +118,19 @@ def _print_plan(planned: dict[str, Any]) -> None:
     if planned["method"] == "certify":
         _explain_certify(planned)
         return
-    rows = [(name, show(value) if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value))
-            for name, value in planned.items() if name not in {"method", "items", "labels", "scores"}]  # fmt: skip
-    print_table(["", ""], rows)
+    rows = [(name, _MEANING.get(name, ""), show(value) if isinstance(value, float) else f"{value:,}")
+            for name, value in planned.items() if name not in _SAID and value is not None]  # fmt: skip
+    print_table(["", "", ""], rows)
 
 
-def _look_at(source: list[str], score: str | None, **opening: Any) -> tuple[int, dict[str, float]]:
-    """Count the items of a resource and, if a score is named, say how it is spread."""
-    if score is None:
-        return FileTable(source).n_rows, {}
+def _look_at(source: list[str], score: str | None, *, engine: str, **opening: Any) -> tuple[int, dict[str, float]]:
+    """Count the items of a resource and, where a score is named or usual, say how it is spread."""
+    if score is None and not names_spark(source, engine):
+        table = FileTable(source)
+        if _USUAL_SCORE not in table.columns:
+            return table.n_rows, {}
     with watch_scans() as watch:
-        resource = open_resource(source, score=score, watch=watch, **opening)
+        resource = open_resource(source, score=score or _USUAL_SCORE, engine=engine, watch=watch, **opening)
         n_items = resource.n_items
         ranks = np.array([1, *(max(1, round(n_items * share)) for share in _SHARES), n_items])
         names = ["highest", *(f"top {share:.0%}" for share in _SHARES), "lowest"]
@@ -169,5 +199,6 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         ["epsilon", "factor", *_COMPARED],
         [[f"{row['epsilon']:g}", f"{row['factor']:.4f}", *(f"{row[name]:,}" for name in _COMPARED)]
          for row in rows],
-        title=f"Labels for {items:,} items (planned or simulated at precision {planned_precision:g}, {level:.0%})",
+        title=f"Labels so that precision is known within a factor, at every rank of {items:,} items "
+        f"(planned for precision {planned_precision:g}, confidence {level:.0%})",
     )  # fmt: skip

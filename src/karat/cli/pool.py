@@ -13,6 +13,7 @@ from karat import plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.errors import InvalidInput
+from karat.formats.formulas import neutralise
 from karat.formats.tables import FileTable
 from karat.pool.pictures import plot_arrivals, plot_bias
 from karat.pool.pool import Pool
@@ -160,7 +161,7 @@ def next_items(
             writer.writerow(["id", *columns, "label"])
             for item in asked:
                 shown = payload.get(item, {})
-                writer.writerow([item, *(study.harmless(shown.get(name)) for name in columns), ""])
+                writer.writerow([item, *(neutralise(shown.get(name)) for name in columns), ""])
     if as_json:
         print_json({"labels": len(asked), "ids": asked, "items": payload})
     elif not asked:

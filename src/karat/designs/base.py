@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from karat.curves import Curve
     from karat.draws import Id
     from karat.math.path import Ranks
+    from karat.math.sampled import Sampled
 
     Identify = Callable[[Ranks], Sequence[Id]]
     """Gives the ids of ranks, so that a draw can be joined with labels by id."""
@@ -82,9 +84,22 @@ class Method(Protocol):
         """Take a design up again from its two documents."""
         ...
 
+    def sample(self, draw: Draw) -> Sample:
+        """Return the draws with the stretches they stand for, to be read for other purposes."""
+        ...
+
     def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
         """Run the whole design against known labels in rank order; return the curve and how many were bought."""
         ...
+
+
+class Sample(NamedTuple):
+    """What a draw tells about groups of items that it was not made for."""
+
+    sampled: Sampled
+    delta_share: float = 1.0
+    """The part of 1 - confidence_level that these draws may spend."""
+    notes: tuple[str, ...] = ()
 
 
 class Layout(NamedTuple):
@@ -94,14 +109,71 @@ class Layout(NamedTuple):
     columns: Mapping[str, ArrayLike]
 
 
-class FixedMethod(Protocol):
-    """A method that lays out all its ranks before the first label."""
+class FixedMethod(ABC):
+    """A method that lays out all its ranks before the first label: a frozen dataclass of its parameters."""
 
+    __slots__ = ()
     name: ClassVar[str]
 
-    def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout: ...
+    @abstractmethod
+    def plan(self, n_items: int) -> dict[str, Any]:
+        """Return how many labels a list of n_items needs, and the constants behind it."""
 
-    def estimate(self, draw: Draw, labels: Labels) -> Curve: ...
+    @abstractmethod
+    def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:
+        """Return the ranks to label."""
+
+    @abstractmethod
+    def sample(self, draw: Draw) -> Sample:
+        """Return the draws with the stretches they stand for, to be read for other purposes."""
+
+    @abstractmethod
+    def estimate(self, draw: Draw, labels: Labels) -> Curve:
+        """Return the curve that the labels give."""
+
+    def begin(
+        self,
+        n_items: int,
+        *,
+        seed: int = 0,
+        resource: Mapping[str, Any] | None = None,
+        identify: Identify | None = None,
+        proxy: Proxy | None = None,
+    ) -> FixedDesign:
+        """Start a design: one sealed batch."""
+        self._refuse_proxy(proxy)
+        n_items = _check.whole("n_items", n_items, least=1)
+        seed = _check.whole("seed", seed)
+        layout = self.lay_out(n_items, np.random.default_rng(seed))
+        parameters = asdict(self)  # type: ignore[call-overload]
+        draw = Draw(method=self.name, parameters=parameters, seed=seed, n_items=n_items, resource=resource)
+        ids = None if identify is None else identify(layout.ranks)
+        draw = draw.append(layout.ranks, columns=layout.columns, ids=ids)
+        return FixedDesign(self, draw, Labels.none(), 0)
+
+    def resume(
+        self, draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None
+    ) -> FixedDesign:
+        """Take a design up again from its two documents."""
+        del identify  # everything was laid out at the beginning
+        self._refuse_proxy(proxy)
+        require_same_method(self, draw)
+        if not draw.batches:
+            raise InvalidData(f"The draw of {self.name} has no batch: nothing was asked for.")
+        design = FixedDesign(self, draw, Labels.none(), draw.n_ranks)
+        design.tell(labels)
+        return design
+
+    def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
+        """Run the whole design against known labels in rank order; return the curve and how many were bought."""
+        design = self.begin(len(labels), seed=seed, proxy=proxy)
+        ranks = design.ask()
+        design.tell(Labels.from_pairs(ranks, labels[ranks - 1]))
+        return design.curve(), len(ranks)
+
+    def _refuse_proxy(self, proxy: Proxy | None) -> None:
+        if proxy is not None:
+            raise _check.refuse("proxy", f"left out: {self.name} has no use for one", "a proxy", "certify has.")
 
 
 class FixedDesign:
@@ -137,50 +209,6 @@ class FixedDesign:
         return bool(np.isin(self.draw.ranks, self.labels.ranks).all())
 
 
-def begin_fixed(
-    method: FixedMethod,
-    n_items: int,
-    *,
-    seed: int,
-    resource: Mapping[str, Any] | None = None,
-    identify: Identify | None = None,
-    proxy: Proxy | None = None,
-) -> FixedDesign:
-    _refuse_proxy(method, proxy)
-    n_items = _check.whole("n_items", n_items, least=1)
-    seed = _check.whole("seed", seed)
-    layout = method.lay_out(n_items, np.random.default_rng(seed))
-    parameters = asdict(method)  # type: ignore[call-overload]
-    draw = Draw(method=method.name, parameters=parameters, seed=seed, n_items=n_items, resource=resource)
-    ids = None if identify is None else identify(layout.ranks)
-    draw = draw.append(layout.ranks, columns=layout.columns, ids=ids)
-    return FixedDesign(method, draw, Labels.none(), 0)
-
-
-def resume_fixed(method: FixedMethod, draw: Draw, labels: Labels, *, proxy: Proxy | None = None) -> FixedDesign:
-    _refuse_proxy(method, proxy)
-    require_same_method(method, draw)
-    if not draw.batches:
-        raise InvalidData(f"The draw of {method.name} has no batch: nothing was asked for.")
-    design = FixedDesign(method, draw, Labels.none(), draw.n_ranks)
-    design.tell(labels)
-    return design
-
-
-def replay_fixed(
-    method: FixedMethod, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None
-) -> tuple[Curve, int]:
-    design = begin_fixed(method, len(labels), seed=seed, proxy=proxy)
-    ranks = design.ask()
-    design.tell(Labels.from_pairs(ranks, labels[ranks - 1]))
-    return design.curve(), len(ranks)
-
-
-def _refuse_proxy(method: FixedMethod, proxy: Proxy | None) -> None:
-    if proxy is not None:
-        raise _check.refuse("proxy", f"left out: {method.name} has no use for one", "a proxy", "certify has.")
-
-
 def require_same_method(method: Any, draw: Draw) -> None:
     """Raise if a draw was made by another method, or with other parameters, than the one that takes it up."""
     if draw.method != method.name:
@@ -189,6 +217,11 @@ def require_same_method(method: Any, draw: Draw) -> None:
     for name, given in json.loads(json.dumps(dict(draw.parameters))).items():
         if given != own.get(name):
             raise _check.refuse("draw", f"made with {name} = {own.get(name)!r}", given)
+
+
+def shuffled(ranks: Ranks, draw: Draw) -> Ranks:
+    """Return draws that were stored in order as if they had been made one after the other."""
+    return np.random.default_rng([draw.seed, len(ranks)]).permutation(ranks)
 
 
 def require_asked(draw: Draw, labels: Labels) -> None:

@@ -9,15 +9,16 @@ import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import require_asked, require_same_method, unanswered_note
+from karat.designs.base import Sample, require_asked, require_same_method, unanswered_note
 from karat.draws import Draw, Labels
-from karat.math.certify.cells import Cells
+from karat.math.certify.cells import Cells, class_weight
 from karat.math.certify.forecast import NextLabels, budgets_buy, labels_needed, next_labels
 from karat.math.certify.judge import worst_share
 from karat.math.certify.noise import LabelErrors
 from karat.math.certify.settings import Settings
 from karat.math.certify.simulate import simulate_pass
 from karat.math.certify.walk import Walk
+from karat.math.sampled import Sampled
 from karat.results import Assumption
 
 if TYPE_CHECKING:
@@ -212,6 +213,23 @@ class Certify:
         )
         return CertifyDesign(self, walk, draw, labels, identify)
 
+    def sample(self, draw: Draw) -> Sample:
+        settings = self.settings()
+        if settings.label_errors is not None:
+            raise _check.refuse(
+                "draw", "one without error rates: groups are bounded for labels as given", "error rates"
+            )
+        cells = Cells.joined([_cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
+        last_rank = min(draw.n_items, self.top or draw.n_items)
+        n_looks = max(int(cells.look.max(initial=0)), 1)
+        complete = [
+            look for look in range(1, n_looks + 1) if cells.ends[cells.look == look].max(initial=0) >= last_rank
+        ]
+        look = complete[-1] if complete else 1
+        own = cells.part(cells.look == look)
+        share = settings.look_delta(look) / settings.delta
+        return Sample(sampled_cells(own), delta_share=share)
+
     def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
         done = simulate_pass(self._as_seen(labels, seed), self.settings(), seed=seed, proxy=proxy)
         return self.curve_of(done.bounds, len(labels), done.n_labels, ()), done.n_labels
@@ -321,6 +339,18 @@ def _cells_of(columns: Mapping[str, NDArray[Any]]) -> Cells:
     cells: dict[str, NDArray[Any]] = {name: columns[name].astype(kinds.get(name, np.int64)) for name in Cells.__slots__}
     cells["counts"] = cells["counts"].reshape(len(cells["ends"]), -1)
     return Cells(**cells)
+
+
+def sampled_cells(cells: Cells) -> Sampled:
+    """Return the cells of one look as draws; the heaviest item of a cell is one of its rarest drawn class."""
+    starts = np.concatenate([[0], cells.ends[:-1]]).astype(np.int64)[: len(cells)]
+    classes = range(cells.counts.shape[1])
+    pull = np.array([[class_weight(tilt, klass) for klass in classes] for tilt in cells.tilt.tolist()])
+    pull = pull.reshape(len(cells), -1)
+    total = np.sum(pull * cells.counts, axis=1)
+    heaviest = total / np.min(np.where(cells.counts > 0, pull, np.inf), axis=1, initial=np.inf)
+    once = np.ones(len(cells), dtype=np.int64)
+    return Sampled(cells.ranks, starts, cells.ends, once, 1 / cells.probabilities, heaviest)
 
 
 def _falling_rates(n_items: int) -> dict[int, float]:

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from karat.curves import Curve
-from karat.designs.base import FixedDesign, Layout, begin_fixed, replay_fixed, resume_fixed, unanswered_note
+from karat.designs.base import FixedMethod, Layout, Sample, unanswered_note
 from karat.errors import InvalidData
 from karat.math import paula
 from karat.math.geometric import DEFAULT_EPSILON, DEFAULT_WINDOW, Grid, make_grid
 from karat.math.path import make_consistent
+from karat.math.sampled import Sampled
 from karat.results import Assumption
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.designs.base import Identify, Proxy
     from karat.draws import Draw, Labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paula:
+class Paula(FixedMethod):
     """PAULA of Sabharwal & Sedghi (2017).
 
     Parameters
@@ -67,17 +67,9 @@ class Paula:
             "factor": 1.0 if grid.labels_all else grid.factor,
         }
 
-    def begin(self, n_items: int, *, seed: int = 0, **context: Any) -> FixedDesign:
-        return begin_fixed(self, n_items, seed=seed, **context)
-
-    def resume(
-        self, draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None
-    ) -> FixedDesign:
-        del identify  # everything was laid out at the beginning
-        return resume_fixed(self, draw, labels, proxy=proxy)
-
-    def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
-        return replay_fixed(self, labels, seed=seed, proxy=proxy)
+    def sample(self, draw: Draw) -> Sample:
+        note = "PAULA draws nothing at random: beyond its labels nothing is known about any group."
+        return Sample(Sampled.certain(draw.ranks), notes=() if self.grid(draw.n_items).labels_all else (note,))
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:  # noqa: ARG002
         return Layout(paula.ranks_to_label(self.grid(n_items)), {})
@@ -100,17 +92,16 @@ class Paula:
             yield_estimate=(yields.low + yields.high) / 2,
             confidence_level=1.0,
             guarantee="exact" if exact else "deterministic under assumptions",
-            assumptions=() if grid.labels_all else _assumptions(grid, labels, draw),
+            assumptions=() if grid.labels_all else _assumptions(grid, yields, low_labels, complete=complete),
             notes=unanswered_note(draw, labels),
             claimed_factor=1.0 if exact else grid.factor,
             steps={"lower": yields.step_low, "upper": yields.step_high},
         )
 
 
-def _assumptions(grid: Grid, labels: Labels, draw: Draw) -> tuple[Assumption, ...]:
-    low_labels, high_labels = labels.bounds(draw.ranks)
-    complete = bool(np.array_equal(low_labels, high_labels))
-    yields = paula.bound_yields(grid, low_labels, high_labels)
+def _assumptions(
+    grid: Grid, yields: paula.PaulaYields, low_labels: NDArray[np.int8], *, complete: bool
+) -> tuple[Assumption, ...]:
     low, high = make_consistent(yields.ranks, yields.low, yields.high)
     first_crossing = np.flatnonzero(low > high)
     top, top_window = low_labels[: grid.g_l].mean(), paula.window_rates(grid, low_labels)[0]

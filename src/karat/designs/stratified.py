@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import FixedDesign, Layout, begin_fixed, replay_fixed, resume_fixed, unanswered_note
+from karat.designs.base import FixedMethod, Layout, Sample, shuffled, unanswered_note
 from karat.math import stratified
 from karat.math.geometric import DEFAULT_EPSILON, DEFAULT_WINDOW, Grid, make_grid
+from karat.math.sampled import Sampled
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.designs.base import Identify, Proxy
     from karat.draws import Draw, Labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stratified:
+class Stratified(FixedMethod):
     """Logarithmic stratified sampling of Sabharwal & Sedghi (2017), Algorithm 1.
 
     Parameters
@@ -66,17 +65,15 @@ class Stratified:
             "factor": 1.0 if grid.labels_all else grid.factor,
         }
 
-    def begin(self, n_items: int, *, seed: int = 0, **context: Any) -> FixedDesign:
-        return begin_fixed(self, n_items, seed=seed, **context)
-
-    def resume(
-        self, draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None
-    ) -> FixedDesign:
-        del identify  # everything was laid out at the beginning
-        return resume_fixed(self, draw, labels, proxy=proxy)
-
-    def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
-        return replay_fixed(self, labels, seed=seed, proxy=proxy)
+    def sample(self, draw: Draw) -> Sample:
+        grid = self.grid(draw.n_items)
+        sampled = Sampled.certain(np.arange(1, int(grid.points[0]) + 1))
+        drawn = draw.column("drawn").astype(np.int64)
+        for start, end in pairwise(grid.points.tolist()):  # given their number, uniform in each stratum
+            sampled = sampled.joined(
+                Sampled.shared(shuffled(drawn[(drawn > start) & (drawn <= end)], draw), start=start, end=end)
+            )
+        return Sample(sampled)
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:
         grid = self.grid(n_items)

@@ -9,18 +9,16 @@ import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import FixedDesign, Layout, begin_fixed, replay_fixed, resume_fixed, unanswered_note
+from karat.designs.base import FixedMethod, Layout, Sample, shuffled, unanswered_note
 from karat.math import uniform
+from karat.math.sampled import Sampled
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from karat.designs.base import Identify, Proxy
     from karat.draws import Draw, Labels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Uniform:
+class Uniform(FixedMethod):
     """The sampling baseline of Sabharwal & Sedghi (2017), section 3.
 
     Parameters
@@ -69,17 +67,12 @@ class Uniform:
         )
         return min(planned, n_items)
 
-    def begin(self, n_items: int, *, seed: int = 0, **context: Any) -> FixedDesign:
-        return begin_fixed(self, n_items, seed=seed, **context)
-
-    def resume(
-        self, draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None
-    ) -> FixedDesign:
-        del identify  # everything was laid out at the beginning
-        return resume_fixed(self, draw, labels, proxy=proxy)
-
-    def replay(self, labels: NDArray[np.int8], *, seed: int, proxy: Proxy | None = None) -> tuple[Curve, int]:
-        return replay_fixed(self, labels, seed=seed, proxy=proxy)
+    def sample(self, draw: Draw) -> Sample:
+        n_top = int(self.plan(draw.n_items)["exhaustive"])
+        drawn = draw.column("drawn").astype(np.int64)
+        below = shuffled(drawn[drawn > n_top], draw)  # given their number, uniform below the top
+        rest = Sampled.shared(below, start=n_top, end=draw.n_items)
+        return Sample(Sampled.certain(np.arange(1, n_top + 1)).joined(rest))
 
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:
         plan = self.plan(n_items)

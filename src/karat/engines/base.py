@@ -61,11 +61,21 @@ class Engine(Protocol):
         """Return a proxy column as one small class an item, in rank order."""
         ...
 
+    def segments(self, column: str) -> tuple[NDArray[np.int64], list[str]]:
+        """Return the segment of each item by number, in rank order, and the names of the segments."""
+        ...
+
     def scores_at(self, ranks: Ranks) -> Floats: ...
 
     def ranks_of(self, scores: ArrayLike) -> Ranks:
         """Return how many items are at least as good as each score: the rank of a cut by that score."""
         ...
+
+
+def hash_constants(seed: int) -> tuple[int, int, int, int]:
+    """Return prime, factor, multiplier and shift of the seeded hash."""
+    words = np.random.SeedSequence(seed).generate_state(2)
+    return _PRIME, _FACTOR, int(words[0]) % (_PRIME - 1) + 1, int(words[1]) % _PRIME
 
 
 def hash_numbers(number: Any, *, seed: int) -> Any:
@@ -74,10 +84,9 @@ def hash_numbers(number: Any, *, seed: int) -> Any:
     Only ``*``, ``+`` and ``%`` are used and nothing exceeds 62 bits, so every engine computes the same. Taking the
     remainder twice makes it positive whether an engine's ``%`` follows the sign of the left side or of the right one.
     """
-    words = np.random.SeedSequence(seed).generate_state(2)
-    multiplier, shift = int(words[0]) % (_PRIME - 1) + 1, int(words[1]) % _PRIME
-    mixed = ((number % _PRIME + _PRIME) % _PRIME * multiplier + shift) % _PRIME
-    return ((mixed * mixed) % _PRIME * _FACTOR + mixed) % _PRIME
+    prime, factor, multiplier, shift = hash_constants(seed)
+    mixed = ((number % prime + prime) % prime * multiplier + shift) % prime
+    return ((mixed * mixed) % prime * factor + mixed) % prime
 
 
 def hash_ids(numbers: NDArray[np.int64], *, seed: int) -> NDArray[np.int64]:

@@ -44,6 +44,8 @@ class FrameScanner:
         if not isinstance(frame, nw.LazyFrame):
             frame = frame.lazy()
         self.name, self._watch = name, watch
+        self.n_rows = 0
+        """Known once the extent is."""
         self._where = where or {"source": []}
         self._score, self._id = score, id
         self._kind = frame.implementation
@@ -84,10 +86,10 @@ class FrameScanner:
             ),
             "reading the range of scores",
         )
-        n_rows = int(found["n"][0])
-        if n_rows == 0:
+        self.n_rows = int(found["n"][0])
+        if self.n_rows == 0:
             raise InvalidData(f"{self._named} is empty: it has no rows.")
-        n_bad = n_rows - int(found["fine"][0] or 0)
+        n_bad = self.n_rows - int(found["fine"][0] or 0)
         if n_bad:
             self._refuse_bad_numbers(n_bad)
         return float(found["low"][0]), float(found["high"][0])
@@ -221,6 +223,9 @@ class FrameLabels(FrameScanner):
             got = "nothing" if np.isnan(bad[0]) else f"{bad[0]:g}"
             raise InvalidData(f"{self._named}, column '{self._label}': expected 0 or 1; got {got}.")
         yield _array(found[_SCORE], np.float64), labels.astype(np.uint8)
+
+    def refuse_bad_scores(self) -> None:
+        self.extent()
 
 
 def number_text_ids(frame: nw.LazyFrame[Any], column: str, *, name: str) -> Any:

@@ -113,6 +113,13 @@ class MemoryEngine:
         """Return a proxy column as one small class an item, in rank order."""
         return make_classes(self.table.numbers(column))[self._positions]
 
+    def segments(self, column: str) -> tuple[NDArray[np.int64], list[str]]:
+        """Return the segment of each item by number, in rank order, and the names of the segments."""
+        self.table.require(column)
+        texts = np.array(["" if text is None else str(text) for text in self.table.texts(column)], dtype=object)
+        names, codes = np.unique(texts.astype(str), return_inverse=True)
+        return codes.astype(np.int64)[self._positions], names.tolist()
+
     def _separate_collisions(self, scores: Floats) -> None:
         """Put text ids with the same score and the same hash into their own order."""
         order = self._positions

@@ -138,6 +138,12 @@ class ScannedEngine:
             "Open it with engine='memory' if it fits."
         )
 
+    def segments(self, column: str) -> tuple[NDArray[np.int64], list[str]]:
+        raise InvalidInput(
+            f"Segments need the whole list in rank order; got {column!r} of a resource that is only scanned. "
+            "Open it with engine='memory' if it fits."
+        )
+
     def ranks_of(self, scores: ArrayLike) -> Ranks:
         return self.scanner.count_from(check_thresholds(scores), above=self._higher)
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from karat.engines.bins import Histogram
-from karat.engines.keys import COARSE_BITS, Key, LinearKey
+from karat.engines.keys import COARSE_BITS, Key, LinearKey, TieKey
 from karat.engines.scanned import Rows
+from karat.engines.ties import KeySet, KeyTable, tie_keys
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -25,6 +26,7 @@ class ScoredTable(Protocol):
     name: str
     paths: list[str]
     columns: list[str]
+    n_rows: int
 
     def scored(self, *, score: str, id: str | None) -> tuple[str, bool]:
         """Return SQL with the columns place, score, id and number, and whether the ids are whole numbers."""
@@ -32,6 +34,10 @@ class ScoredTable(Protocol):
 
     def query(self, sql: str, *, what: str) -> dict[str, Any]:
         """Run SQL and return its columns as numpy arrays, None for a missing text."""
+        ...
+
+    def stream(self, sql: str, n_rows: int, *, what: str) -> Generator[dict[str, Any], None, None]:
+        """Run SQL that ends in WHERE and give its rows, with places below n_rows, a few at a time."""
         ...
 
     def refuse_bad_numbers(self, column: str) -> None:
@@ -53,8 +59,6 @@ class LabelledTable(ScoredTable, Protocol):
         ...
 
     def refuse_bad_labels(self, column: str) -> None: ...
-
-    def stream(self, sql: str, n_rows: int, *, what: str) -> Generator[dict[str, Any], None, None]: ...
 
 
 class SqlScanner:
@@ -90,6 +94,9 @@ class SqlScanner:
         return counts
 
     def histogram(self, where: Where, keys: Sequence[Key]) -> Histogram:
+        *before, last = keys
+        if isinstance(last, TieKey) and all(isinstance(key, TieKey) for key in before):  # each contains the one before
+            return self._count_ties(where, last)
         names = [f"key{place}" for place in range(len(keys))]
         columns = ", ".join(f"{_sql_key(key)} AS {name}" for key, name in zip(keys, names, strict=True))
         found = self._query(
@@ -105,6 +112,8 @@ class SqlScanner:
         )
 
     def fetch(self, where: Where) -> Rows:
+        if self._ids_are_whole and any(isinstance(key, TieKey) for key, _ in where):
+            return self._fetch_ties(where)
         found = self._query(f"SELECT score, id, place FROM rows WHERE {_sql_where(where)}", "fetching candidates")
         ids = np.ma.asarray(found["id"])
         if np.ma.getmaskarray(ids).any() and self._id is not None:
@@ -124,6 +133,34 @@ class SqlScanner:
         found = self._query(f"SELECT {counts} FROM rows", "counting")
         return np.array([int(found[f"n{i}"][0]) for i in range(len(scores))], dtype=np.int64)
 
+    def _count_ties(self, where: Where, key: TieKey) -> Histogram:
+        table = KeyTable()
+        for found in self._stream_ties("score, number", where, "counting full bins again"):
+            table.add(tie_keys(key, found["score"], found["number"]), found["score"])
+        return table.histogram()
+
+    def _fetch_ties(self, where: Where) -> Rows:
+        parts = [(found["score"], found["number"], found["place"])
+                 for found in self._stream_ties("score, number, place", where, "fetching candidates")]  # fmt: skip
+        scores, ids, places = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+        return Rows(scores, ids, places)
+
+    def _stream_ties(self, columns: str, where: Where, what: str) -> Iterator[dict[str, Any]]:
+        """Read columns of rows: DuckDB tests the scores, and what is compiled the hashes."""
+        ties = [(key, KeySet(values)) for key, values in where if isinstance(key, TieKey)]
+        on_scores = _sql_where([(key, values) for key, values in where if not isinstance(key, TieKey)]) or "true"
+        sql = f"SELECT {columns} FROM ({self._rows}) WHERE {on_scores}"
+        stream = self._table.stream(sql, self._table.n_rows, what=what)
+        for found in stream:
+            if np.ma.isMaskedArray(found["number"]) and self._id is not None:
+                stream.close()
+                self._table.refuse_bad_ids(self._id)
+            kept = {name: np.asarray(column) for name, column in found.items()}
+            for key, wanted in ties:
+                inside = wanted.holds(tie_keys(key, kept["score"], kept["number"]))
+                kept = {name: column[inside] for name, column in kept.items()}
+            yield kept
+
     def _query(self, sql: str, what: str) -> dict[str, Any]:
         return self._table.query(f"WITH rows AS NOT MATERIALIZED ({self._rows}) {sql}", what=what)
 
@@ -137,6 +174,7 @@ class SqlLabels(SqlScanner):
         self._score, self._label = score, label
         self._pieces = table.labelled(score=score, label=label)
         self._rows = " UNION ALL ".join(f"SELECT score, label FROM ({sql})" for sql, _ in self._pieces)
+        self.n_rows = sum(n_rows for _, n_rows in self._pieces)
 
     def count_positives(self) -> int:
         return int(self._query("SELECT count(*) FILTER (label = 1) AS n FROM rows", "counting")["n"][0])
@@ -149,11 +187,17 @@ class SqlLabels(SqlScanner):
             rows = f"SELECT score, label FROM ({sql}) WHERE {inside}"
             stream = self._labelled.stream(rows, n_rows, what="reading")
             for found in stream:
-                labels = found["label"]
+                scores, labels = found["score"], found["label"]
+                if np.ma.isMaskedArray(scores):
+                    stream.close()
+                    self.refuse_bad_scores()
                 if np.ma.isMaskedArray(labels) or labels.max(initial=0) > 1:
                     stream.close()
                     self._labelled.refuse_bad_labels(self._label)
-                yield np.asarray(found["score"], dtype=np.float64), np.asarray(labels, dtype=np.uint8)
+                yield np.asarray(scores, dtype=np.float64), np.asarray(labels, dtype=np.uint8)
+
+    def refuse_bad_scores(self) -> None:
+        self._table.refuse_bad_numbers(self._score)
 
 
 class Sql:

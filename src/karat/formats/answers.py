@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.draws import UNSURE, Draw, Labels
 from karat.errors import InvalidData
+from karat.formats.formulas import restore
 from karat.formats.tables import FileTable
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 RIGHT = ("1", "1.0", "true", "t", "yes", "y", "right", "correct", "positive", "good")
 WRONG = ("0", "0.0", "false", "f", "no", "n", "wrong", "incorrect", "negative", "bad")
 UNDECIDED = ("-1", "?", "unsure", "unknown", "skip", "na", "n/a")
+_WORDS = {1: "yes", 0: "no", UNSURE: "unsure"}
 _MEANING = {**dict.fromkeys(RIGHT, 1), **dict.fromkeys(WRONG, 0), **dict.fromkeys(UNDECIDED, UNSURE)}
 
 
@@ -36,7 +38,8 @@ def read_word(word: Any) -> int | None:
 def read_answers(source: Source, draw: Draw, *, label: str = "label") -> Labels:
     """Read a table of answers and join it with the draw by id, or by rank if it has no ids.
 
-    Rows without an answer are passed over; of two answers for one item the later counts.
+    Rows without an answer are passed over. Two rows may speak of one item if they agree, or if the later one decides
+    what was unsure; a contradiction is refused.
     """
     table = FileTable(source)
     table.require(label)
@@ -50,7 +53,7 @@ def read_answers(source: Source, draw: Draw, *, label: str = "label") -> Labels:
     else:
         rank_of = {str(id_): int(rank) for id_, rank in zip(ids or (), draw.ranks, strict=True)}
     key = "id" if by_id else "rank"
-    ranks, values = [], []
+    answered: dict[int, tuple[int, int]] = {}
     for row, (name, word) in enumerate(zip(table.texts(key), table.texts(label), strict=True)):
         try:
             value = read_word(word)
@@ -59,9 +62,17 @@ def read_answers(source: Source, draw: Draw, *, label: str = "label") -> Labels:
             raise InvalidData(f"{path}, row {line}, column '{label}': {error}.") from None
         if value is None:
             continue
-        if str(name) not in rank_of:
-            path, line = table.locate(row)
+        item = str(name) if str(name) in rank_of else restore(str(name))  # items are written with harmless ids
+        path, line = table.locate(row)
+        if item not in rank_of:
             raise InvalidData(f"{path}, row {line}, column '{key}': expected an item of the draw; got {name!r}.")
-        ranks.append(rank_of[str(name)])
-        values.append(value)
-    return Labels.from_pairs(ranks, values)
+        rank = rank_of[item]
+        earlier, earlier_row = answered.get(rank, (UNSURE, row))
+        if earlier not in (UNSURE, value):
+            other, other_line = table.locate(earlier_row)
+            raise InvalidData(
+                f"{path}, row {line}: item {name!r} is answered {_WORDS[value]} here and {_WORDS[earlier]} in "
+                f"{other}, row {other_line}; keep one of the two."
+            )
+        answered[rank] = value, row
+    return Labels.from_pairs(list(answered), [value for value, _ in answered.values()])

@@ -12,6 +12,7 @@ from typing import Any
 from karat.formats.exchange import (
     WORDS,
     Answer,
+    Keep,
     Row,
     Task,
     collect_answers,
@@ -55,6 +56,7 @@ def import_answers(
     question: str = "label",
     note: str = "note",
     meanings: Mapping[str, int] | None = None,
+    keep: Keep | None = None,
 ) -> list[Answer]:
     """Read the responses of records; drafts and discarded ones are passed over, suggestions are never answers.
 
@@ -64,6 +66,8 @@ def import_answers(
         The questions that hold the answer and a note.
     meanings
         What each label means, as 1, 0 or -1; by default common words are known (yes, no, unsure, ...).
+    keep
+        Takes each answer in place of the list; what it refuses is a defect of the answer's row.
 
     Examples
     --------
@@ -84,7 +88,7 @@ def import_answers(
                 item = row.name("id", row.value.get("id"))
                 yield row.answer(item=item, annotator=who, value=value, note=notes.get(who, ""))
 
-    return collect_answers(read_records(source), parse)
+    return collect_answers(read_records(source), parse, keep)
 
 
 def _record(task: Task, answers: list[Answer], question: str, note: str) -> dict[str, Any]:

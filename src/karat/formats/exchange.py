@@ -11,13 +11,13 @@ from typing import Any
 from karat import _check
 from karat.errors import InvalidData, InvalidInput
 from karat.formats.answers import read_word
+from karat.formats.defects import MOST_DEFECTS, Defects
 from karat.math.agreement.votes import Votes
 
 WORDS: Mapping[int, str] = {1: "yes", 0: "no", -1: "unsure"}
 """How answers are written where a format leaves the words to us."""
 
 _EARLIEST, _LATEST = datetime(1970, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
-_MOST_DEFECTS_NAMED = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +142,7 @@ class Row:
 
     where: str
     value: dict[str, Any]
+    line: int | None = None
     defect: InvalidData | None = None
 
     def fail(self, name: str, expected: str, got: Any) -> InvalidData:
@@ -180,27 +181,52 @@ class Row:
             raise InvalidData(f"{self.where}: {error}") from None
 
 
-def collect_answers(rows: Iterable[Row], parse: Callable[[Row], Iterable[Answer]]) -> list[Answer]:
-    """Parse all rows; if any has a defect nothing is returned and the first defects are all named in one error."""
+Keep = Callable[[Answer], None]
+
+
+def collect_answers(
+    rows: Iterable[Row], parse: Callable[[Row], Iterable[Answer]], keep: Keep | None = None
+) -> list[Answer]:
+    """Parse all rows; if any has a defect nothing is returned and the error holds every one of them.
+
+    ``keep`` is given each answer in place of the list; what it refuses is a defect of the answer's row.
+    """
     answers: list[Answer] = []
-    named: list[str] = []
-    n_defects = 0
-    for row in rows:
+    defects = Defects()
+    for row in _until_broken(rows, defects):
         try:
             if row.defect is not None:
                 raise row.defect
-            answers += parse(row)
+            for answer in parse(row):
+                if keep is None:
+                    answers.append(answer)
+                else:
+                    _keep(answer, keep, row)
         except InvalidData as error:
-            n_defects += 1
-            if n_defects <= _MOST_DEFECTS_NAMED:
-                named.append(str(error))
+            defects.add(str(error), line=row.line)
             answers.clear()
-    if n_defects == 1:
-        raise InvalidData(named[0])
-    if n_defects:
-        more = [f"and {n_defects - len(named):,} more."] if n_defects > len(named) else []
-        raise InvalidData("\n  ".join([f"{n_defects:,} defects, nothing was imported:", *named, *more]))
+    if defects:
+        raise defects.error("nothing was imported")
     return answers
+
+
+def _keep(answer: Answer, keep: Keep, row: Row) -> None:
+    try:
+        keep(answer)
+    except InvalidData as error:
+        raise InvalidData(f"{row.where}: {error}.") from None
+
+
+def _until_broken(rows: Iterable[Row], defects: Defects) -> Iterator[Row]:
+    """Yield rows; where the file cannot be read on, that is its last defect."""
+    try:
+        for row in rows:
+            if len(defects) >= MOST_DEFECTS:
+                defects.add(f"{row.where}: the rest was not read, after {MOST_DEFECTS:,} defects.", line=row.line)
+                return
+            yield row
+    except InvalidData as error:
+        defects.add(str(error))
 
 
 def shorten(value: Any) -> str:

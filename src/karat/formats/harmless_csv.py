@@ -3,34 +3,13 @@
 from __future__ import annotations
 
 import csv
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from karat.errors import InvalidData
 from karat.formats.exchange import Row
-from karat.formats.streams import MOST_CHARACTERS, PathOrStream, name_of, read_lines, write_text
-
-_RUNS = re.compile(r"'*[=+\-@\t\r\n]")
-_MADE_HARMLESS = re.compile(r"'+[=+\-@\t\r\n]")
-
-
-def neutralise(cell: Any) -> Any:
-    """Return text with an apostrophe before it if a spreadsheet would run it; `restore` takes exactly that away.
-
-    Examples
-    --------
-    >>> [neutralise(text) for text in ("=1+1", "'=1+1", "it's", "")]
-    ["'=1+1", "''=1+1", "it's", '']
-    >>> [restore(neutralise(text)) for text in ("=1+1", "'=1+1", "it's", "")]
-    ['=1+1', "'=1+1", "it's", '']
-    """
-    return f"'{cell}" if isinstance(cell, str) and _RUNS.match(cell) else cell
-
-
-def restore(cell: str) -> str:
-    """Return the text that `neutralise` was given."""
-    return cell[1:] if _MADE_HARMLESS.match(cell) else cell
+from karat.formats.formulas import neutralise, restore
+from karat.formats.streams import MOST_CHARACTERS, PathOrStream, find_bad_byte, name_of, read_lines, write_text
 
 
 def write_rows(
@@ -61,6 +40,10 @@ def read_rows(source: PathOrStream, *, delimiter: str | None = None) -> tuple[li
     reader = csv.reader(_put_back(first, lines), delimiter=mark, strict=True)
     records = _records(reader, lines, name)
     _, cells = next(records)
+    assert isinstance(cells, list)  # noqa: S101
+    broken = find_bad_byte("".join(cells), name, 1)
+    if broken is not None:
+        raise broken
     header = [restore(cell) for cell in cells]
     doubled = {column for column in header if header.count(column) > 1}
     if doubled:
@@ -92,7 +75,7 @@ def _put_back(first: str, lines: Iterator[str]) -> Iterator[str]:
     yield from lines
 
 
-def _records(reader: Any, lines: _RecordLines, name: str) -> Iterator[tuple[int, list[str]]]:
+def _records(reader: Any, lines: _RecordLines, name: str) -> Iterator[tuple[int, list[str] | csv.Error]]:
     while True:
         start = reader.line_num + 1
         lines.held = 0
@@ -101,16 +84,24 @@ def _records(reader: Any, lines: _RecordLines, name: str) -> Iterator[tuple[int,
         except StopIteration:
             return
         except csv.Error as error:
-            raise InvalidData(f"{name}, line {start}: expected a row of a CSV table; {error}.") from None
+            if start == 1 or "expected after" not in str(error):  # no header, or quotes that are never closed
+                raise InvalidData(f"{name}, line {start}: expected a row of a CSV table; {error}.") from None
+            yield start, error
+            continue
         if cells:
             yield start, cells
 
 
-def _rows(records: Iterator[tuple[int, list[str]]], header: list[str], name: str) -> Iterator[Row]:
+def _rows(records: Iterator[tuple[int, list[str] | csv.Error]], header: list[str], name: str) -> Iterator[Row]:
     for number, cells in records:
         where = f"{name}, line {number}"
-        if len(cells) == len(header):
-            yield Row(where=where, value=dict(zip(header, map(restore, cells), strict=True)))
+        if isinstance(cells, csv.Error):
+            defect: InvalidData | None = InvalidData(f"{where}: expected a row of a CSV table; {cells}.")
+        elif len(cells) != len(header):
+            defect = InvalidData(f"{where}: expected {len(header)} cells as in the header; got {len(cells)}.")
         else:
-            text = f"{where}: expected {len(header)} cells as in the header; got {len(cells)}."
-            yield Row(where=where, value={}, defect=InvalidData(text))
+            defect = find_bad_byte("".join(cells), name, number)
+        if defect is not None or isinstance(cells, csv.Error):
+            yield Row(where=where, value={}, line=number, defect=defect)
+        else:
+            yield Row(where=where, value=dict(zip(header, map(restore, cells), strict=True)), line=number)

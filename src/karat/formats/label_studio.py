@@ -14,6 +14,7 @@ from karat import _check
 from karat.formats.exchange import (
     WORDS,
     Answer,
+    Keep,
     Row,
     Task,
     collect_answers,
@@ -97,6 +98,7 @@ def import_answers(
     note: str = "note",
     meanings: Mapping[str, int] | None = None,
     annotator: str | None = None,
+    keep: Keep | None = None,
 ) -> list[Answer]:
     """Read the answers of a JSON export; skipped ("cancelled") tasks and empty annotations are passed over.
 
@@ -112,6 +114,8 @@ def import_answers(
         What each choice means, as 1, 0 or -1; by default common words are known (yes, no, unsure, ...).
     annotator
         Who answered where the file does not say.
+    keep
+        Takes each answer in place of the list; what it refuses is a defect of the answer's row.
 
     Examples
     --------
@@ -149,7 +153,7 @@ def import_answers(
                 ),
             )
 
-    return collect_answers(read_records(source), parse)
+    return collect_answers(read_records(source), parse, keep)
 
 
 # --- inside

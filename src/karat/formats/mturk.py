@@ -15,6 +15,7 @@ from karat.errors import InvalidData
 from karat.formats.exchange import (
     WORDS,
     Answer,
+    Keep,
     Row,
     Task,
     collect_answers,
@@ -77,6 +78,7 @@ def import_answers(
     question: str = "label",
     note: str = "note",
     meanings: Mapping[str, int] | None = None,
+    keep: Keep | None = None,
 ) -> list[Answer]:
     r"""Read the results of a batch; rejected assignments and empty answers are passed over.
 
@@ -89,6 +91,8 @@ def import_answers(
         and false) the part before the last dot.
     meanings
         What each word means, as 1, 0 or -1; by default common words are known (yes, no, unsure, ...).
+    keep
+        Takes each answer in place of the list; what it refuses is a defect of the answer's row.
 
     Examples
     --------
@@ -122,7 +126,7 @@ def import_answers(
             time=row.read("SubmitTime", _read_moment, row.value.get("SubmitTime"), "a time"),
         )
 
-    return collect_answers(rows, parse)
+    return collect_answers(rows, parse, keep)
 
 
 def _result_rows(tasks: list[Task], answers: list[Answer], names: list[str]) -> Iterator[list[Any]]:

@@ -14,6 +14,7 @@ from karat.errors import InvalidData, InvalidInput
 from karat.formats.exchange import (
     WORDS,
     Answer,
+    Keep,
     Row,
     Task,
     collect_answers,
@@ -83,6 +84,7 @@ def import_answers(
     columns: Mapping[str, str] | None = None,
     annotator: str | None = None,
     meanings: Mapping[str, int] | None = None,
+    keep: Keep | None = None,
 ) -> list[Answer]:
     r"""Read a table with one row an answer; rows without an answer are passed over.
 
@@ -96,6 +98,8 @@ def import_answers(
         Who answered, where there is no such column.
     meanings
         What each word means, as 1, 0 or -1; by default common words are known (yes, no, unsure, ...).
+    keep
+        Takes each answer in place of the list; what it refuses is a defect of the answer's row.
 
     Examples
     --------
@@ -112,7 +116,7 @@ def import_answers(
     if kind == "jsonl":
         rows = read_records(source)
     elif kind == "parquet":
-        header, rows = _read_parquet(source)
+        header, rows = read_parquet(source)
     else:
         header, rows = read_rows(source, delimiter="\t" if kind == "tsv" else None)
     places = None if header is None else _places(header, chosen, name_of(source), annotator)
@@ -134,7 +138,7 @@ def import_answers(
             time=row.read(place.get("time", ""), read_time, cell.get("time"), "a time such as 2026-01-31T12:00Z"),
         )
 
-    return collect_answers(rows, parse)
+    return collect_answers(rows, parse, keep)
 
 
 # --- inside
@@ -178,14 +182,17 @@ def _places(header: list[str], chosen: Mapping[str, str], where: str, annotator:
     return places
 
 
-def _read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
-    if not isinstance(source, (str, Path)):
+def read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
+    """Return the header and the rows of a Parquet file, all cells as text."""
+    path = source if isinstance(source, (str, Path)) else getattr(source, "path", None)
+    if path is None:
         raise _check.refuse("source", "a path, for Parquet", "a stream")
-    database = duckdb.connect(config={"memory_limit": "512MB", "threads": 1})
+    name = name_of(source)
+    database = duckdb.connect(config={"memory_limit": "128MB", "threads": 1})
     try:
-        found = database.execute("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet(?)", [str(source)])
+        found = database.execute("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet(?)", [str(path)])
     except duckdb.Error as error:
-        raise InvalidData(f"{source} cannot be read as Parquet: {str(error).splitlines()[0]}.") from error
+        raise _no_parquet(name, path, error) from error
     header = [column[0] for column in found.description or []]
 
     def rows() -> Iterator[Row]:
@@ -194,11 +201,16 @@ def _read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
             while batch := found.fetchmany(10_000):
                 for cells in batch:
                     number += 1
-                    yield Row(where=f"{source}, row {number}", value=dict(zip(header, cells, strict=True)))
+                    yield Row(where=f"{name}, row {number}", value=dict(zip(header, cells, strict=True)), line=number)
         except duckdb.Error as error:
-            raise InvalidData(f"{source} cannot be read as Parquet: {str(error).splitlines()[0]}.") from error
+            raise _no_parquet(name, path, error) from error
 
     return header, rows()
+
+
+def _no_parquet(name: str, path: str | Path, error: duckdb.Error) -> InvalidData:
+    reason = str(error).splitlines()[0].replace(str(path), name)
+    return InvalidData(f"{name} cannot be read as Parquet: {reason}.")
 
 
 def _write_parquet(target: PathOrStream, header: list[str], rows: list[list[Any]]) -> None:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from karat.formats.exchange import Answer, Row, Task, collect_answers, group_answers, read_seconds, read_value
+from karat.formats.exchange import Answer, Keep, Row, Task, collect_answers, group_answers, read_seconds, read_value
 from karat.formats.streams import PathOrStream
 from karat.formats.strict_json import plain_fields, read_records, write_records
 
@@ -48,6 +48,7 @@ def import_answers(
     note: str = "user_input",
     meanings: Mapping[str, int] | None = None,
     annotator: str | None = None,
+    keep: Keep | None = None,
 ) -> list[Answer]:
     """Read the lines that `prodigy db-out` writes.
 
@@ -62,6 +63,8 @@ def import_answers(
         What each option of the choice interface means, as 1, 0 or -1; by default common words are known.
     annotator
         Who answered where the file does not say.
+    keep
+        Takes each answer in place of the list; what it refuses is a defect of the answer's row.
 
     Examples
     --------
@@ -94,7 +97,7 @@ def import_answers(
                 time=row.read("_timestamp", _read_timestamp, row.value.get("_timestamp"), "seconds since 1970"),
             )
 
-    return collect_answers(read_records(source), parse)
+    return collect_answers(read_records(source), parse, keep)
 
 
 def _lines(tasks: Iterable[Task], answers: Iterable[Answer], id_field: str, note: str) -> Iterator[dict[str, Any]]:

@@ -6,13 +6,14 @@ import shutil
 import tempfile
 import threading
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import numpy as np
+from numpy.typing import NDArray
 
 from karat.errors import InvalidData, InvalidInput
 from karat.formats.tables import FileTable, Source, _explain, _kind, _quote, _text
@@ -20,7 +21,8 @@ from karat.formats.tables import FileTable, Source, _explain, _kind, _quote, _te
 Watch = Callable[[str, float | None], None]
 
 CHUNK_ROWS = 2**22
-STREAMED_ROWS = 2**19
+STREAMED_ROWS = 2**16
+"""So few that they are still in the cache when they are looked at."""
 
 _WHOLE_TYPES = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"}
 _NO_NUMBER = ("STRUCT", "MAP", "UNION", "BLOB", "DATE", "TIME", "UUID", "INTERVAL")
@@ -98,6 +100,11 @@ class ScannedFiles(FileTable):
                 raise _explain(self._blamed(error), error) from error
             finally:
                 self._execute("SET preserve_insertion_order = true")
+
+    def rows(self, positions: NDArray[np.int64], columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """Return whole rows by position (the first row is 0), in the order asked for."""
+        with _Watching(self._database, self._watch, "fetching items"):
+            return super().rows(positions, columns)
 
     def stream(
         self, sql: str, n_rows: int, *, what: str, by_ranges: bool = find_spec("pyarrow") is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,7 @@ PathOrStream = str | Path | IO[str] | IO[bytes]
 MOST_CHARACTERS = 2 * 2**20
 """The longest line or record that is read."""
 _CHUNK = 1 << 16
+_BAD_BYTE = re.compile("[\udc80-\udcff]")
 
 
 def name_of(source: PathOrStream) -> str:
@@ -23,15 +25,18 @@ def name_of(source: PathOrStream) -> str:
 
 
 def read_chunks(source: PathOrStream) -> Iterator[str]:
-    """Yield the text of a source piece by piece; UTF-8, with or without a byte order mark."""
+    """Yield the text of a source piece by piece; UTF-8, with or without a byte order mark.
+
+    Bytes that are no UTF-8 come as lone surrogates, for `find_bad_byte`.
+    """
     if isinstance(source, (str, Path)):
         try:
             with Path(source).open("rb") as stream:
-                yield from _decode(stream, name_of(source))
+                yield from _decode(stream)
         except OSError as error:
             raise InvalidData(f"{source} cannot be read: {error.strerror}.") from error
     else:
-        yield from _decode(source, name_of(source))
+        yield from _decode(source)
 
 
 def read_lines(source: PathOrStream) -> Iterator[str]:
@@ -83,23 +88,22 @@ class _Encoding:
         return len(text)
 
 
-def _decode(stream: IO[Any], name: str) -> Iterator[str]:
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    line, first = 1, True
+def find_bad_byte(text: str, name: str, line: int) -> InvalidData | None:
+    """Return the error for the first byte of a text that was no UTF-8; ``line`` is where the text begins."""
+    found = None if text.isascii() else _BAD_BYTE.search(text)
+    if found is None:
+        return None
+    line += text.count("\n", 0, found.start())
+    return InvalidData(f"{name}, line {line}: expected UTF-8 text; got the byte 0x{ord(found[0]) - 0xDC00:02x}.")
+
+
+def _decode(stream: IO[Any]) -> Iterator[str]:
+    """Yield text; a byte that is no UTF-8 becomes a lone surrogate, so that whoever knows its line can name it."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    first = True
     while raw := stream.read(_CHUNK):
-        text = raw if isinstance(raw, str) else _decode_chunk(decoder, raw, name, line)
-        line += text.count("\n")
+        text = raw if isinstance(raw, str) else decoder.decode(raw)
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
         yield text
-    _decode_chunk(decoder, b"", name, line, final=True)
-
-
-def _decode_chunk(decoder: codecs.IncrementalDecoder, raw: bytes, name: str, line: int, *, final: bool = False) -> str:
-    held = decoder.getstate()[0]
-    try:
-        return decoder.decode(raw, final)
-    except UnicodeDecodeError as error:
-        line += (held + raw)[: error.start].count(b"\n")
-        byte = error.object[error.start]
-        raise InvalidData(f"{name}, line {line}: expected UTF-8 text; got the byte 0x{byte:02x}.") from None
+    yield decoder.decode(b"", final=True)

@@ -8,12 +8,21 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
 from karat.errors import InvalidData
 from karat.formats.exchange import Row, shorten
-from karat.formats.streams import MOST_CHARACTERS, PathOrStream, name_of, read_chunks, split_lines, write_text
+from karat.formats.streams import (
+    MOST_CHARACTERS,
+    PathOrStream,
+    find_bad_byte,
+    name_of,
+    read_chunks,
+    split_lines,
+    write_text,
+)
 
 _BLANK = " \t\r\n"
 
@@ -77,12 +86,16 @@ def _read_objects(chunks: _Peeked, name: str) -> Iterator[Row]:
         if not line.strip(_BLANK):
             continue
         where = f"{name}, line {number}"
+        broken = find_bad_byte(line, name, number)
+        if broken is not None:
+            yield Row(where=where, value={}, line=number, defect=broken)
+            continue
         try:
             value = _decode_whole(line.strip(_BLANK))
         except InvalidData as error:
-            yield Row(where=where, value={}, defect=InvalidData(f"{where}: {error}."))
+            yield Row(where=where, value={}, line=number, defect=InvalidData(f"{where}: {error}."))
             continue
-        yield _as_row(value, where)
+        yield _as_row(value, where, number)
 
 
 def _decode_whole(text: str) -> Any:
@@ -104,8 +117,9 @@ def _read_array(chunks: _Peeked, name: str) -> Iterator[Row]:
         reader.expect("]")
     else:
         while True:
-            where = f"{name}, line {reader.line}"
-            yield _as_row(reader.value(), where)
+            line = reader.line
+            row = _as_row(reader.value(), f"{name}, line {line}", line)
+            yield row if reader.broken is None else replace(row, value={}, defect=reader.broken)
             if reader.peek() != ",":
                 break
             reader.expect(",")
@@ -123,6 +137,8 @@ class _ArrayReader:
         self._buffer = ""
         self._place = 0
         self._lines = 1  # up to the start of the buffer
+        self.broken: InvalidData | None = None
+        """The first bad byte of the value read last."""
 
     @property
     def line(self) -> int:
@@ -148,7 +164,7 @@ class _ArrayReader:
         self.peek()
         while True:
             try:
-                value, self._place = _DECODER.raw_decode(self._buffer, self._place)
+                value, end = _DECODER.raw_decode(self._buffer, self._place)
             except json.JSONDecodeError as error:
                 held = len(self._buffer) - self._place
                 if held > MOST_CHARACTERS:
@@ -156,12 +172,20 @@ class _ArrayReader:
                     raise InvalidData(f"{self._name}, line {self.line}: {text}.") from None
                 # Twice as much, so that a long record is decoded a few times only, but never far beyond the bound.
                 if not self._read_on(min(held, MOST_CHARACTERS + 1 - held)):
+                    self._raise_bad_byte()
                     line = self._lines + self._buffer.count("\n", 0, error.pos)
                     raise InvalidData(f"{self._name}, line {line}: expected a JSON object; {error.msg}.") from None
             except (ValueError, RecursionError) as error:
                 raise InvalidData(f"{self._name}, line {self.line}: {_reason(error)}.") from None
             else:
+                self.broken = find_bad_byte(self._buffer[self._place : end], self._name, self.line)
+                self._place = end
                 return value
+
+    def _raise_bad_byte(self) -> None:
+        broken = find_bad_byte(self._buffer[self._place :], self._name, self.line)
+        if broken is not None:
+            raise broken
 
     def fail(self, expected: str) -> InvalidData:
         return InvalidData(f"{self._name}, line {self.line}: expected {expected}; got {shorten(self.peek() or None)}.")
@@ -177,10 +201,11 @@ class _ArrayReader:
         return size > 0
 
 
-def _as_row(value: Any, where: str) -> Row:
+def _as_row(value: Any, where: str, line: int) -> Row:
     if isinstance(value, dict):
-        return Row(where=where, value=value)
-    return Row(where=where, value={}, defect=InvalidData(f"{where}: expected a JSON object; got {shorten(value)}."))
+        return Row(where=where, value=value, line=line)
+    defect = InvalidData(f"{where}: expected a JSON object; got {shorten(value)}.")
+    return Row(where=where, value={}, line=line, defect=defect)
 
 
 def _reason(error: Exception) -> str:

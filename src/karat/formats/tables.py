@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from karat.errors import InvalidData
+from karat.errors import InvalidData, InvalidInput
 
 Source = str | Path | Sequence[str | Path]
 
@@ -136,6 +136,45 @@ class FileTable:
                     found[start + number] = dict(zip(names, values, strict=True))
             start += size
         return [found[int(position)] for position in positions]
+
+    def head(self, n: int) -> list[dict[str, Any]]:
+        """Return the first rows."""
+        path = self.files[0]
+        found = self._run(path, f"SELECT * FROM {self._scan(path)} LIMIT {int(n)}").fetchall()
+        return [dict(zip(self.columns, row, strict=True)) for row in found]
+
+    def each_row(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows one by one, in order."""
+        for path in self.files:
+            try:
+                found = self._database.cursor().execute(f"SELECT * FROM {self._scan(path)}")
+                names = [str(column[0]) for column in found.description or ()]
+                while some := found.fetchmany(1000):
+                    for row in some:
+                        yield dict(zip(names, row, strict=True))
+            except duckdb.Error as error:
+                raise _explain(path, error) from error
+
+    def write_with_column(self, target: Path, name: str, values: Sequence[float]) -> None:
+        """Write the table with one more column of numbers as Parquet; it appears when it is complete."""
+        part = target.with_name(f".{target.name}.part")
+        start, parts = 0, []
+        for path, size in zip(self.files, self._sizes, strict=True):
+            parts.append(f"SELECT * REPLACE (karat_row + {start} AS karat_row) FROM ({self._numbered(path)})")
+            start += size
+        added = {"karat_row": np.arange(len(values)), "value": np.asarray(values, dtype=np.float64)}
+        query = (
+            f"SELECT * EXCLUDE (karat_row, value), value AS {_quote(name)} FROM ({' UNION ALL BY NAME '.join(parts)}) "
+            "JOIN karat_values USING (karat_row) ORDER BY karat_row"
+        )
+        try:
+            self._database.register("karat_values", added)
+            self._execute(f"COPY ({query}) TO {_text(part)} (FORMAT parquet)")
+            part.replace(target)
+        except (duckdb.Error, OSError) as error:
+            raise InvalidInput(f"{target} cannot be written: {str(error).splitlines()[0]}.") from error
+        finally:
+            part.unlink(missing_ok=True)
 
     # --- inside
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from karat import _check
 from karat.errors import InvalidData
 from karat.formats.exchange import Answer, Row, Task, collect_answers
-from karat.formats.streams import PathOrStream, name_of, read_lines, write_text
+from karat.formats.streams import PathOrStream, find_bad_byte, name_of, read_lines, write_text
 
 _GRADES = {1: "1", 0: "0", -1: "-1"}
 
@@ -138,11 +138,14 @@ def _rows(source: PathOrStream) -> Iterator[Row]:
     for number, line in enumerate(read_lines(source), start=1):
         cells = line.split()
         if cells:
-            yield Row(where=f"{name}, line {number}", value={"cells": cells})
+            defect = find_bad_byte(line, name, number)
+            yield Row(where=f"{name}, line {number}", value={"cells": cells}, line=number, defect=defect)
 
 
 def _cells(source: PathOrStream, names: tuple[str, ...]) -> Iterator[tuple[Row, list[str]]]:
     for row in _rows(source):
+        if row.defect is not None:
+            raise row.defect
         yield row, _of_length(row, names)
 
 

@@ -27,8 +27,23 @@ def make_consistent(ranks: Ranks, low: Floats, high: Floats) -> tuple[Floats, Fl
     >>> make_consistent(np.array([0, 2, 4]), np.array([0.0, 0.2, 3.0]), np.array([0.0, 2.0, 3.9]))
     (array([0., 1., 3.]), array([0., 2., 3.]))
     """
-    low = np.maximum(np.ceil(low - FUZZ * np.maximum(1, np.abs(low))), 0)
-    high = np.minimum(np.floor(high + FUZZ * np.maximum(1, np.abs(high))), ranks)
+    whole_low = np.ceil(low - FUZZ * np.maximum(1, np.abs(low)))
+    whole_high = np.floor(high + FUZZ * np.maximum(1, np.abs(high)))
+    return tighten(ranks, whole_low, whole_high)
+
+
+def tighten(ranks: Ranks, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Tighten bounds with what every yield curve obeys: from 0 to the rank, rising by at most one an item.
+
+    They are not rounded, so they may bound an expected yield too.
+
+    Examples
+    --------
+    >>> low, high = tighten(np.array([0, 10, 20]), np.array([0.0, 3.0, 15.0]), np.array([0.0, 14.0, 12.0]))
+    >>> low.tolist(), high.tolist()
+    ([0.0, 5.0, 15.0], [0.0, 10.0, 12.0])
+    """
+    low, high = np.maximum(low, 0.0), np.minimum(high, ranks)
     low = np.maximum(low, np.maximum.accumulate((low - ranks)[::-1])[::-1] + ranks)
     low = np.maximum.accumulate(low)
     high = np.minimum.accumulate(high[::-1])[::-1]
@@ -37,7 +52,14 @@ def make_consistent(ranks: Ranks, low: Floats, high: Floats) -> tuple[Floats, Fl
 
 
 def bounds_at(ranks: Ranks, low: Floats, high: Floats, *, at: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the bounds on Y at any ranks between the first and the last knot."""
+    """Return the bounds on Y at any ranks between the first and the last knot.
+
+    Examples
+    --------
+    >>> knots, low, high = np.array([0, 10]), np.array([0.0, 4.0]), np.array([0.0, 6.0])
+    >>> [bound.tolist() for bound in bounds_at(knots, low, high, at=[3, 8])]
+    [[0.0, 2.0], [3.0, 6.0]]
+    """
     wanted = np.asarray(at, dtype=np.int64)
     right = np.searchsorted(ranks, wanted)
     left = np.maximum(right - 1, 0)

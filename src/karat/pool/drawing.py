@@ -17,8 +17,9 @@ from karat.math.pooled.inclusion import (
     smallest_scale,
 )
 from karat.math.pooled.intervals import normal_quantile
+from karat.pool.admission import write_units
 from karat.pool.scoring import gather
-from karat.pool.tables import UNIFORM, Batch, copy, files, inclusion_sql, write_units
+from karat.pool.tables import UNIFORM, Batch, copy, files, inclusion_sql
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,9 +74,10 @@ def admit(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *, 
         connection,
         place,
         system=number,
-        earlier=[folder / system.folder / "units.parquet" for system in state.admitted],
-        judges=[system.number for system in state.admitted if system.is_judge],
+        earlier=[(system.number, folder / system.folder / "units.parquet") for system in state.competitors],
+        judges=[(s.number, folder / s.folder / "units.parquet") for s in state.admitted if s.is_judge],
         asked=[folder / draw.file for draw in state.draws],
+        batches=state.batches(),
     )
 
 
@@ -114,8 +116,7 @@ def make_draw(
     numbers.
     """
     numbers = [system.number for system in systems]
-    units = files(state.unit_files(folder))
-    _collect_classes(connection, state, units, numbers)
+    _collect_classes(connection, folder, state, systems)
     masses = ", ".join(f"m{number}" for number in numbers)
     columns = connection.execute(
         f"SELECT {masses}, before, novel, count(*) AS n FROM batch GROUP BY ALL ORDER BY ALL"  # noqa: S608
@@ -149,21 +150,30 @@ def make_draw(
     }
 
 
-def _collect_classes(connection: duckdb.DuckDBPyConnection, state: State, units: str, numbers: Sequence[int]) -> None:
-    """Table ``batch``: each unit of the systems, its masses, what was bought before, whether it is new to the pool."""
-    chosen = ", ".join(map(str, numbers))
+def _collect_classes(
+    connection: duckdb.DuckDBPyConnection, folder: Path, state: State, systems: Sequence[System]
+) -> None:
+    """Table ``batch``: each unit of the systems, its masses, what was bought before, whether it is new to the pool.
+
+    What was bought before the systems came is known since their admission, and what their own draws bought since
+    follows from their own masses: the other systems' units need not be read.
+    """
+    numbers = [system.number for system in systems]
+    own = files([folder / system.folder / "units.parquet" for system in systems])
     masses = ", ".join(f"sum(CASE WHEN system = {n} THEN mass ELSE 0 END) AS m{n}" for n in numbers)
     connection.execute(
         f"CREATE OR REPLACE TEMP TABLE mine AS SELECT key, {masses}, "  # noqa: S608
-        f"bool_or(novel) AS novel FROM {units} WHERE system IN ({chosen}) GROUP BY key"
+        f"bool_or(novel) AS novel FROM {own} GROUP BY key"
     )
-    batches = state.batches()
-    if batches:
-        rows = f"(SELECT u.* FROM {units} u SEMI JOIN mine USING (key))"  # noqa: S608
-        before = f"SELECT m.*, coalesce(i.inclusion, 0.0) AS before FROM mine m LEFT JOIN ({inclusion_sql(batches, rows)}) i USING (key)"  # noqa: E501, S608
-    else:
-        before = "SELECT *, 0.0::DOUBLE AS before FROM mine"
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE batch AS {before}")
+    bought = files([folder / system.folder / "bought.parquet" for system in systems])
+    inclusion = f"SELECT key, bought AS inclusion FROM {bought}"  # noqa: S608
+    later = state.batches_since(numbers)
+    if later:
+        inclusion += f" UNION ALL {inclusion_sql(later, own)}"
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE batch AS SELECT m.*, i.inclusion AS before FROM mine m "  # noqa: S608
+        f"JOIN (SELECT key, max(inclusion) AS inclusion FROM ({inclusion}) GROUP BY key) i USING (key)"
+    )
     connection.execute("DROP TABLE mine")
 
 

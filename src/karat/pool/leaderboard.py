@@ -5,8 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from karat.results import Tabular
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from numpy.typing import NDArray
 
     from karat.math.pooled.estimate import Metric
 
@@ -59,7 +64,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Leaderboard:
+class Leaderboard(Tabular):
     """All systems, best first, with intervals and honest ties.
 
     A system's rank is one plus the number of systems that are certainly better: whose paired difference to it has
@@ -107,6 +112,17 @@ class Leaderboard:
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
         }
+
+    def points(self) -> dict[str, NDArray[Any]]:
+        """Return the rows by column; an interval takes three."""
+        columns: dict[str, list[Any]] = {
+            name: [getattr(row, name) for row in self.rows] for name in ("rank", "system", "n_predictions", "n_labels")
+        }
+        for metric in ("precision", "recall", "f1"):
+            scores = [getattr(row, metric) for row in self.rows]
+            for suffix, end in (("", "estimate"), ("_low", "low"), ("_high", "high")):
+                columns[metric + suffix] = [getattr(score, end) for score in scores]
+        return {name: np.array(values) for name, values in columns.items()}
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the intervals of the ranking metric, best system on top."""

@@ -11,6 +11,7 @@ from karat.math.agreement.votes import UNSURE
 from karat.pool.tables import Batch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 FORMAT = 1
@@ -145,19 +146,27 @@ class State:
 
     def batches(self, n_draws: int | None = None) -> list[Batch]:
         """Batches after the first draws; draws of one system alone merge into the larger coefficients."""
-        batches: list[Batch] = []
-        alone: dict[tuple[int, ...], tuple[float, float]] = {}
-        for draw in self.draws[:n_draws]:
-            if len(draw.systems) > 1:
-                batches.append(Batch(systems=draw.systems, known=draw.known, new=draw.new))
-            else:
-                known, new = alone.get(draw.systems, (0.0, 0.0))
-                alone[draw.systems] = (max(known, draw.known[0]), max(new, draw.new[0]))
-        return batches + [Batch(systems=s, known=(known,), new=(new,)) for s, (known, new) in alone.items()]
+        return _batches(self.draws[:n_draws])
+
+    def batches_since(self, systems: list[int]) -> list[Batch]:
+        """Batches since these systems came, together: no other draw is made between their pilot and the rest."""
+        return _batches([draw for draw in self.draws if list(draw.systems) == systems])
 
     def unit_files(self, folder: Path) -> list[Path]:
         """List the unit files of the competitors."""
         return [folder / system.folder / "units.parquet" for system in self.competitors]
+
+
+def _batches(draws: Sequence[Draw]) -> list[Batch]:
+    batches: list[Batch] = []
+    alone: dict[tuple[int, ...], tuple[float, float]] = {}
+    for draw in draws:
+        if len(draw.systems) > 1:
+            batches.append(Batch(systems=draw.systems, known=draw.known, new=draw.new))
+        else:
+            known, new = alone.get(draw.systems, (0.0, 0.0))
+            alone[draw.systems] = (max(known, draw.known[0]), max(new, draw.new[0]))
+    return batches + [Batch(systems=s, known=(known,), new=(new,)) for s, (known, new) in alone.items()]
 
 
 def read_state(events: list[dict[str, Any]]) -> State:

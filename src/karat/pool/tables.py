@@ -27,10 +27,6 @@ if TYPE_CHECKING:
 
 UNIFORM = "((key >> 11)::DOUBLE / 9007199254740992.0)"
 FOLD = f"((key & 2047) % {N_FOLDS})::INTEGER"
-_SUMS = (
-    "n_shared", "new_mass", "old_mass", "new_mass_old_score", "old_mass_new_score",
-    "new_score", "old_score", "product", "new_score_square",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +45,8 @@ def connect(work: Path) -> duckdb.DuckDBPyConnection:
     """Open DuckDB with bounded memory; what does not fit goes to the scratch folder."""
     connection = duckdb.connect()
     connection.execute("SET memory_limit = '2GB'")
-    connection.execute("SET enable_progress_bar = false")
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() != (False,):
+        connection.execute("SET enable_progress_bar = false")  # DuckDB refuses the word itself in a plain notebook
     connection.execute(f"SET temp_directory = '{str(work / 'spill').replace(chr(39), chr(39) * 2)}'")
     return connection
 
@@ -125,75 +122,6 @@ def find_strangers(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path],
     connection.unregister("wanted")
     known = {row[0] for row in rows}
     return [name for name in ids if name not in known]
-
-
-def write_units(
-    connection: duckdb.DuckDBPyConnection,
-    folder: Path,
-    *,
-    system: int,
-    earlier: Sequence[Path],
-    judges: Sequence[int],
-    asked: Sequence[Path],
-) -> None:
-    """Admit a system: write its units and the sums of its overlap with every system admitted before.
-
-    Parameters
-    ----------
-    connection
-        Where to compute.
-    folder
-        Holds ``instances.parquet``; gets ``units.parquet``, ``overlap.parquet`` and ``asked.parquet``, its units
-        that were asked for before it came.
-    system
-        The system's number.
-    earlier
-        Unit files of the systems and judges admitted before.
-    judges
-        Numbers of the judges: their units are not in the pool, so they do not make a unit known.
-    asked
-        Files of the draws so far.
-    """
-    connection.execute(
-        f"""CREATE OR REPLACE TEMP TABLE mine AS
-        SELECT key, sum(mass) AS mass, max(score) AS score FROM {files([folder / "instances.parquet"])} GROUP BY key"""  # noqa: S608
-    )
-    others = files(earlier) if earlier else "(SELECT 0 AS system, key, mass, score FROM mine WHERE false)"
-    no_judge = f"system NOT IN ({', '.join(map(str, judges))})" if judges else "true"
-    connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE held AS SELECT DISTINCT o.key FROM {others} o SEMI JOIN mine USING (key) "  # noqa: S608
-        f"WHERE {no_judge}"
-    )
-    connection.execute(
-        f"""CREATE OR REPLACE TEMP TABLE unit AS
-        SELECT {system}::INTEGER AS system, key, mass, score, held.key IS NULL AS novel
-        FROM mine LEFT JOIN held USING (key)"""  # noqa: S608
-    )
-    copy(connection, "SELECT * FROM unit ORDER BY key", folder / "units.parquet")
-    before = f"SEMI JOIN {files(asked)} a USING (key)" if asked else "WHERE false"
-    copy(connection, f"SELECT * FROM unit {before} ORDER BY key", folder / "asked.parquet")  # noqa: S608
-    sums = ", ".join(
-        f"sum({expression})::DOUBLE AS {name}"
-        for name, expression in zip(
-            _SUMS,
-            ("1", "n.mass", "o.mass", "n.mass * o.score", "o.mass * n.score", "n.score", "o.score", "n.mass * o.mass",
-             "n.score * n.score"),
-            strict=True,
-        )
-    )  # fmt: skip
-    novel = (
-        "sum(n.novel::INTEGER)::DOUBLE AS n_novel, sum(CASE WHEN n.novel THEN o.score ELSE 0 END) AS novel_old_score"
-    )
-    copy(
-        connection,
-        f"""SELECT {system}::INTEGER AS system, o.system AS other, {FOLD.replace("key", "n.key")} AS fold, {sums},
-            {novel}
-        FROM (SELECT system, key, mass, score FROM {others} UNION ALL SELECT system, key, mass, score FROM unit) o
-        JOIN unit n ON n.key = o.key GROUP BY ALL ORDER BY other, fold""",  # noqa: S608
-        folder / "overlap.parquet",
-    )
-    for table in ("mine", "held", "unit"):
-        connection.execute(f"DROP TABLE {table}")
 
 
 def inclusion_sql(batches: Sequence[Batch], units: str) -> str:

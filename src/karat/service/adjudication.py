@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from karat.draws import UNSURE
 from karat.service.assignment import MOST_NOTE, settle_label
+from karat.service.labels import read_labels
 from karat.service.problems import Conflict, NotFound
 from karat.store import answers, desk
 
@@ -24,15 +26,21 @@ class Adjudication:
         self._clock = clock
 
     def queue(self, project: Project, campaign: Campaign) -> list[dict[str, Any]]:
-        """Return items with differing or unsure votes, each with its votes and notes; settled ones last."""
+        """Return items with differing or unsure votes, each with its votes, notes and label.
+
+        Those that nothing has decided come first, then those that the rule has decided, then those that were ruled on.
+        """
         unsure = [option.value for option in campaign.options if option.meaning == "unsure"]
         with self._database.read() as connection:
             disputed = answers.disputed_items(connection, project.id, unsure=unsure)
             votes = answers.list_votes(connection, project.id)
+            label_of = {row.item_id: row.label for row in read_labels(connection, project)}
         by_item: dict[int, list[dict[str, Any]]] = {}
         for vote in votes:
             by_item.setdefault(vote.item_id, []).append({"user": vote.user, "value": vote.value, "note": vote.note})
-        return [{**item._asdict(), "votes": by_item.get(item.item_id, [])} for item in disputed]
+        queue = [{**item._asdict(), "label": label_of[item.item_id], "votes": by_item.get(item.item_id, [])}
+                 for item in disputed]  # fmt: skip
+        return sorted(queue, key=lambda entry: (entry["adjudicated"] is not None, entry["label"] not in {None, UNSURE}))
 
     def rule(
         self,

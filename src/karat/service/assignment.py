@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import _check
 from karat.service.problems import Conflict, NotAllowed, NotFound
-from karat.service.votes import decide
-from karat.store import answers, desk, projects
+from karat.service.votes import decide, more_wanted
+from karat.store import answers, desk, gold, projects
 from karat.store.answers import Event
 from karat.store.desk import Task
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable
 
     from sqlalchemy.engine import Connection
@@ -46,12 +47,16 @@ class Answer(NamedTuple):
 
 
 class Assignment:
-    """First come, first served, up to as many people an item as votes are wanted."""
+    """First come, first served, up to as many people an item as votes are wanted.
 
-    def __init__(self, database: Database, feeds: Feeds, *, clock: Callable[[], float]) -> None:
+    Gold questions are mixed in by ``dice``, only ever in front of other items: where those run out, so do they.
+    """
+
+    def __init__(self, database: Database, feeds: Feeds, *, clock: Callable[[], float], dice: random.Random) -> None:
         self._database = database
         self._feeds = feeds
         self._clock = clock
+        self._dice = dice
 
     # --- handing out
 
@@ -86,9 +91,14 @@ class Assignment:
             desk.lock_person(connection, project.id, user_id)
             desk.renew(connection, project.id, user_id, until=until)
             missing = n - len(desk.held(connection, project.id, user_id))
-            for _ in range(missing):
-                if desk.claim(connection, project.id, user_id, now=now, until=until) is None:
+            chance = campaign.gold_share / (1 - campaign.gold_share)  # gold questions for each other item
+            while missing > 0:
+                item_id = desk.claim(connection, project.id, user_id, now=now, until=until)
+                if item_id is None:
                     break
+                missing -= 1
+                if chance and self._dice.random() < chance:
+                    missing -= desk.deal_gold(connection, project.id, user_id, before=item_id, now=now, until=until)
             return desk.held(connection, project.id, user_id)[:n]
 
     def release(self, project: Project, *, user_id: int) -> int:
@@ -133,7 +143,9 @@ class Assignment:
                 now=self._clock(),
                 undoes=last.id,
             )
-            self._settle(connection, project, campaign, last.item_id, user_id)
+            task = desk.find_task(connection, project.id, last.item_id)
+            assert task is not None  # noqa: S101  # an item in the ledger stays
+            self._settle(connection, project, campaign, task, user_id)
             return last._replace(id=line, kind="undo", undoes=last.id, value=None, request=request)
 
     def history(self, project: Project, *, user_id: int, most: int = 50) -> list[dict[str, Any]]:
@@ -161,7 +173,8 @@ class Assignment:
                 return _same(known, kind=kind, item_id=item_id, value=given.get("value"))
             if project.state == "closed":
                 raise NotAllowed("The project is closed.")
-            if desk.find_task(connection, project.id, item_id) is None:
+            task = desk.find_task(connection, project.id, item_id)
+            if task is None:
                 raise NotFound(f"There is no item {item_id} in this project.")
             if not desk.was_handed_out(connection, item_id, user_id):
                 raise NotAllowed(f"Item {item_id} was not handed out to you.")
@@ -177,31 +190,45 @@ class Assignment:
                 now=now,
                 **given,
             )
-            self._settle(connection, project, campaign, item_id, user_id)
+            self._settle(connection, project, campaign, task, user_id)
             values = (given.get("value"), given.get("note"), given.get("seconds"))
             return Event(line, project.id, item_id, user_id, kind, None, *values, request, now)
 
-    def _settle(self, connection: Connection, project: Project, campaign: Campaign, item_id: int, user_id: int) -> None:
+    def _settle(self, connection: Connection, project: Project, campaign: Campaign, task: Task, user_id: int) -> None:
         """Make slot, vote and label of an item agree with what the ledger says by now."""
-        standing = answers.standing(connection, item_id, user_id)
-        answers.set_vote(connection, standing, item_id=item_id, user_id=user_id, project_id=project.id)
+        standing = answers.standing(connection, task.item_id, user_id)
+        answers.set_vote(connection, standing, item_id=task.item_id, user_id=user_id, project_id=project.id)
         if standing is None:
-            desk.take_back(connection, item_id, user_id, until=self._clock() + 60 * campaign.lease_minutes)
+            until = self._clock() + 60 * campaign.lease_minutes
+            desk.take_back(connection, project.id, task, user_id, until=until)
         elif standing.kind == "skip":
-            desk.free_after_skip(connection, item_id, user_id)
+            desk.free_after_skip(connection, task.item_id, user_id)
         else:
-            desk.take_for_answer(connection, project.id, item_id, user_id)
-        settle_label(connection, campaign, item_id)
+            desk.take_for_answer(connection, project.id, task, user_id)
+        if task.is_gold:
+            return  # its answer is known, and it is no draw
+        settle_votes(connection, project.id, campaign, task.item_id)
+
+
+def settle_votes(connection: Connection, project_id: int, campaign: Campaign, item_id: int) -> None:
+    """Ask for more votes on an item where they are wanted, and write the label that they come to."""
+    if campaign.extra:
+        meanings = [campaign.meaning(value) for value in answers.votes_on(connection, item_id)]
+        wanted = len(meanings) + more_wanted(meanings, wanted=campaign.votes, extra=campaign.extra)
+        desk.ask_for(connection, project_id, item_id, max(campaign.votes, wanted))
+    settle_label(connection, campaign, item_id)
 
 
 def settle_label(connection: Connection, campaign: Campaign, item_id: int) -> None:
-    """Write the label that an item's votes, or its adjudication, come to."""
+    """Write the label that an item's own votes, its known answer or its adjudication come to."""
     ruling = answers.adjudicated(connection, item_id)
     if ruling is not None:
         projects.set_label(connection, item_id, campaign.meaning(ruling))
         return
     meanings = [campaign.meaning(value) for value in answers.votes_on(connection, item_id)]
-    projects.set_label(connection, item_id, decide(meanings, wanted=campaign.votes, tie=campaign.tie))
+    label = decide(meanings, wanted=campaign.votes, extra=campaign.extra, tie=campaign.tie)
+    truth = None if label is None else gold.truth_of(connection, item_id)
+    projects.set_label(connection, item_id, label if truth is None else truth)
 
 
 def _same(known: Event, **expected: Any) -> Event:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from karat import _check
 from karat.errors import InvalidInput
-from karat.service.votes import MEANINGS, TIES
+from karat.math.agreement.consensus import TIES
+from karat.service.votes import MEANINGS, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TEMPLATES = ("fields", "pair", "triple", "text", "instance", "document")
+TEMPLATES = ("fields", "pair", "triple", "text", "search", "spans", "instance", "document")
 RESERVED_KEYS = "uznbsg?"
 """Keys of the labelling screen: undo, note, back, skip, guidelines, help."""
 MOST_TEXT = 100_000
@@ -62,8 +63,12 @@ class Campaign:
         The answers; each means positive, negative or unsure.
     guidelines
         Markdown, shown beside the item.
-    votes, tie
-        How many people judge an item, and what a tie means.
+    votes, extra
+        How many people judge an item, and how many more where they disagree.
+    rule, tie
+        How votes become a label ("majority", "dawid-skene", "gold-weighted"), and what a tie means.
+    gold_share
+        Share of gold questions, whose answer is known, among what people are given; nobody can tell them apart.
     template, fields
         How an item is laid out, and which of its columns are shown, in order (all that may be seen, if empty).
     show_scores, show_votes
@@ -86,7 +91,10 @@ class Campaign:
     options: tuple[Option, ...] = DEFAULT_OPTIONS
     guidelines: str = ""
     votes: int = 1
+    extra: int = 0
+    rule: str = "majority"
     tie: str = "unsure"
+    gold_share: float = 0.0
     template: str = "fields"
     fields: tuple[str, ...] = ()
     show_scores: bool = False
@@ -101,7 +109,15 @@ class Campaign:
         _text("guidelines", self.guidelines, most=MOST_TEXT)
         _text("currency", self.currency, most=8)
         _check.whole("votes", self.votes, least=1, most=25)
+        _check.whole("extra", self.extra, least=0, most=25)
+        if self.extra and self.votes == 1:
+            raise _check.refuse("extra", "0 where one vote an item is asked for: one vote cannot disagree", self.extra)
+        _check.one_of("rule", self.rule, RULES)
         _check.one_of("tie", self.tie, TIES)
+        _check.number("gold_share", self.gold_share, least=0, most=0.5)
+        if self.gold_share and (self.show_scores or self.show_votes):
+            raise _check.refuse("gold_share", "0 where scores or votes are shown: they would tell gold questions apart",
+                                self.gold_share)  # fmt: skip
         _check.one_of("template", self.template, TEMPLATES)
         _check.number("price", self.price, least=0, most=1e6)
         _check.whole("ahead", self.ahead, least=1, most=10_000)

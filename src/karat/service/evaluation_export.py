@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from karat.study import harmless
+from karat.formats.formulas import neutralise
 
 if TYPE_CHECKING:
     from karat.service.pools import Pools
@@ -45,7 +45,7 @@ def labels_csv(pools: Pools, row: EvaluationRow) -> str:
     for each in rows:
         said = payload.get(each["id"], {})
         writer.writerow([each["id"], _WORDS[each["label"]], repr(each["inclusion"]),
-                         *(harmless(said.get(name)) for name in shown)])  # fmt: skip
+                         *(neutralise(said.get(name)) for name in shown)])  # fmt: skip
     return stream.getvalue()
 
 

@@ -105,7 +105,7 @@ class Evaluations:
         row = self.row(project)
         with self._database.read() as connection:
             n_documents, n_tokens = evaluations.count_documents(connection, project.id)
-            by_label = projects.count_items(connection, project.id)
+            by_label = projects.count_labels(connection, project.id)
             n_answers = answers.count_votes(connection, project.id)
         with self._pools.use(row) as pool:
             settings = pool.state.settings

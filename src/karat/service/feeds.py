@@ -49,7 +49,7 @@ class Feeds:
         if kind == "evaluation":
             return self._evaluations.is_done(project)
         with self._database.read() as connection:
-            return not projects.count_items(connection, project.id).get(None, 0)
+            return not projects.count_labels(connection, project.id).get(None, 0)
 
     def proxy_of(self, project: Project) -> str | None:
         """Return the column that would give the answer away, if there is one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,9 @@ from karat.service.assignment import Assignment
 from karat.service.campaign import Campaign, make_slug
 from karat.service.evaluations import Evaluations
 from karat.service.feeds import Feeds
+from karat.service.gold import Gold
+from karat.service.imports import Imports
+from karat.service.judging import Judging
 from karat.service.pools import Pools, default_home
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
@@ -26,10 +30,11 @@ from karat.store.schema import STATES
 from karat.store.upgrade import upgrade
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from karat.designs.base import Method
     from karat.engines.base import Engine
+    from karat.judges.settings import Judge
     from karat.store.people import User
     from karat.store.projects import Project
 
@@ -45,6 +50,10 @@ class Installation:
         A path (SQLite) or a URL of SQLite or PostgreSQL; an empty database is set up.
     clock
         Tells the time; tests turn it.
+    dice
+        Decides when a gold question comes; nobody can foresee it.
+    judges
+        Judge models that may be asked, by name.
     pools
         Folder for the pools of evaluations; by default beside a SQLite file, else in the working folder.
 
@@ -67,7 +76,13 @@ class Installation:
     """
 
     def __init__(
-        self, url: str | Path, *, clock: Callable[[], float] = time.time, pools: str | Path | None = None
+        self,
+        url: str | Path,
+        *,
+        clock: Callable[[], float] = time.time,
+        dice: random.Random | None = None,
+        judges: Mapping[str, Judge] | None = None,
+        pools: str | Path | None = None,
     ) -> None:
         self.database = Database(url)
         self.clock = clock
@@ -78,9 +93,12 @@ class Installation:
         self.pools = Pools(self.database, home.absolute(), clock=clock)
         self.evaluations = Evaluations(self.database, self.pools, clock=clock)
         self.feeds = Feeds(self.database, self.studies, self.evaluations)
-        self.assignment = Assignment(self.database, self.feeds, clock=clock)
+        self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())
         self.readings = Readings(self.database, self.pools, self.assignment, clock=clock)
+        self.gold = Gold(self.database, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)
+        self.imports = Imports(self.database, clock=clock)
+        self.judging = Judging(self.database, self.studies, judges or {}, clock=clock)
         self.progress = Progress(self.database, self.studies, clock=clock)
 
     def close(self) -> None:
@@ -165,11 +183,14 @@ class Installation:
     def change_project(
         self, project: Project, changes: dict[str, Any], *, by: User, title: str | None = None, state: str | None = None
     ) -> Project:
-        """Change what people see; votes an item and options stay as they were once the project has begun."""
-        fixed = sorted({"votes", "options", "tie"} & set(changes))
-        if fixed:
-            raise _check.refuse(fixed[0], "left as it was: answers were given under it", changes[fixed[0]])
-        campaign = Campaign.from_dict({**project.settings, **changes})
+        """Change what people see; what answers mean and how they become labels stay as the project began."""
+        campaign, before = Campaign.from_dict({**project.settings, **changes}), self.campaign(project)
+        for name in ("votes", "extra", "rule", "tie"):
+            if getattr(campaign, name) != getattr(before, name):
+                raise _check.refuse(name, "left as it was: answers were given under it", changes[name])
+        if [(o.value, o.meaning) for o in campaign.options] != [(o.value, o.meaning) for o in before.options]:
+            raise _check.refuse("options", "left as they were, but for labels and keys: answers were given under them",
+                                [option.value for option in campaign.options])  # fmt: skip
         new_state = project.state if state is None else _check.one_of("state", state, STATES)
         with self.database.write() as connection:
             new_title = project.title if title is None else title.strip()[:200] or project.title

@@ -84,7 +84,7 @@ class Pools:
         live = self._of(row)
         with live.lock:
             with self._database.read() as connection:
-                if projects.count_items(connection, row.project_id).get(None, 0):
+                if projects.count_labels(connection, row.project_id).get(None, 0):
                     return 0
             live.catch_up(self._database)
             asked = live.pool.next()
@@ -105,7 +105,7 @@ class Pools:
     def is_done(self, row: EvaluationRow) -> bool:
         """Whether every accepted system is known as well as was asked for."""
         with self._database.read() as connection:
-            if projects.count_items(connection, row.project_id).get(None, 0):
+            if projects.count_labels(connection, row.project_id).get(None, 0):
                 return False
         with self.use(row) as pool:
             return not pool.state.waiting() and pool.state.unfinished() is None
@@ -139,7 +139,7 @@ class _Live:
             labels = projects.labels_by_name(connection, self._project_id)
             campaign = Campaign.from_dict(projects.get_project(connection, self._project_id).settings)
             errors = None
-            if campaign.votes >= FEWEST_VOTES and campaign.votes % 2:
+            if campaign.votes >= FEWEST_VOTES and campaign.votes % 2 and not campaign.extra:
                 errors = learn_errors(answers.list_votes(connection, self._project_id), campaign)
         self.pool.refresh()
         told = self.pool.state.labels

@@ -8,11 +8,12 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from karat.formats.formulas import neutralise
+from karat.service.agreement import describe
 from karat.service.forecast import forecast_labels
+from karat.service.labels import read_labels
 from karat.service.studies import labels_for_design
-from karat.service.votes import raw_agreement
-from karat.store import answers, projects
-from karat.study import harmless
+from karat.store import answers, gold, projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,41 +38,35 @@ class Progress:
     def summary(self, project: Project, campaign: Campaign) -> dict[str, Any]:
         """Return labels, answers, money and how people agree."""
         with self._database.read() as connection:
-            by_label = projects.count_items(connection, project.id)
+            by_label = Counter(row.label for row in read_labels(connection, project))
             n_answers = answers.count_votes(connection, project.id)
         design = self._studies.design(project)
-        labelled = by_label.get(1, 0) + by_label.get(0, 0)
         return {
             "n_items": design.draw.n_items,
             "method": design.draw.method,
-            "laid_out": sum(by_label.values()),
-            "labelled": labelled,
-            "unsure": by_label.get(-1, 0),
-            "open": by_label.get(None, 0),
+            "laid_out": by_label.total(),
+            "labelled": by_label[1] + by_label[0],
+            "unsure": by_label[-1],
+            "open": by_label[None],
             "answers": n_answers,
+            "price": campaign.price,
             "spent": n_answers * campaign.price,
             "currency": campaign.currency,
             "done": design.done,
         }
 
     def people(self, project: Project, campaign: Campaign) -> dict[str, Any]:
-        """Return how far votes agree, overall and for each annotator."""
+        """Return how far votes agree, and how each annotator does: on gold questions and beside the others."""
         with self._database.read() as connection:
             votes = answers.list_votes(connection, project.id)
             spending = answers.spending(connection, project.id)
-            labels = {row.id: row.label for row in projects.item_rows(connection, project.id)}
-        by_item: dict[int, list[int]] = {}
-        for vote in votes:
-            by_item.setdefault(vote.item_id, []).append(campaign.meaning(vote.value))
-        shared = {item for item, meanings in by_item.items() if len(meanings) > 1}
-        agreed, judged = Counter[int](), Counter[int]()
-        for vote in votes:
-            if vote.item_id in shared and labels.get(vote.item_id) is not None:
-                judged[vote.user_id] += 1
-                agreed[vote.user_id] += campaign.meaning(vote.value) == labels[vote.item_id]
+            truths = gold.truths(connection, project.id)
+            n_gold = gold.count(connection, project.id)
+            drawn = {row.item_id for row in projects.stored_labels(connection, project.id)}
+        found = describe(votes, campaign, drawn=drawn, gold=truths)
         return {
-            "agreement": raw_agreement(by_item.values()),
-            "shared_items": len(shared),
+            **found.overall,
+            "gold_questions": n_gold,
             "annotators": [
                 {
                     "name": name,
@@ -79,7 +74,8 @@ class Progress:
                     "seconds": seconds,
                     "last_at": last,
                     "cost": count * campaign.price,
-                    "agrees_with_label": agreed[id_] / judged[id_] if judged[id_] else None,
+                    "on_gold": found.on_gold.get(id_),
+                    "beside_others": found.beside_others.get(id_),
                 }
                 for id_, name, count, seconds, last in spending
             ],
@@ -112,7 +108,7 @@ class Progress:
         """Return the labels as `karat curve` reads them, joined with the draw by rank."""
         with self._database.read() as connection:
             rows = projects.item_rows(connection, project.id)
-            told = labels_for_design(projects.labels_by_rank(connection, project.id))
+            told = labels_for_design(read_labels(connection, project))
         value_of = dict(zip(told.ranks.tolist(), told.values.tolist(), strict=True))
         table = [(row.rank, row.name, _WORDS[value_of[row.rank]]) for row in rows if row.rank in value_of]
         return _csv(("rank", "item", "label"), table)
@@ -128,13 +124,15 @@ class Progress:
         """Return the items with payload, label and votes, one JSON object a line."""
         with self._database.read() as connection:
             rows = projects.item_rows(connection, project.id)
+            label_of = {row.item_id: row.label for row in read_labels(connection, project)}
             votes = answers.list_votes(connection, project.id)
         by_item: dict[int, list[dict[str, Any]]] = {}
         for vote in votes:
             by_item.setdefault(vote.item_id, []).append({"user": vote.user, "value": vote.value, "note": vote.note})
         lines = [
             json.dumps({"rank": row.rank, "id": row.name, "score": row.score, "payload": json.loads(row.payload),
-                        "label": row.label, "votes": by_item.get(row.id, [])}, ensure_ascii=False, allow_nan=False)
+                        "label": label_of[row.id], "votes": by_item.get(row.id, [])},
+                       ensure_ascii=False, allow_nan=False)
             for row in rows
         ]  # fmt: skip
         return "".join(line + "\n" for line in lines)
@@ -144,5 +142,5 @@ def _csv(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream)
     writer.writerow(head)
-    writer.writerows([harmless(value) for value in row] for row in rows)
+    writer.writerows([neutralise(value) for value in row] for row in rows)
     return stream.getvalue()

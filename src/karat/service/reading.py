@@ -168,7 +168,7 @@ class Readings:
         marked = self.marked(row)
         with self._database.read() as connection:
             known = evaluations.known_mentions(connection, row.project_id)
-            by_label = projects.count_items(connection, project.id)
+            by_label = projects.count_labels(connection, project.id)
         tokens = pairs = 0
         for document in marked:
             for reading in document.readings:

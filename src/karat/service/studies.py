@@ -7,7 +7,6 @@ theirs away unseen, because a batch has its number and the number is a key.
 
 from __future__ import annotations
 
-import math
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +16,9 @@ from sqlalchemy.exc import IntegrityError
 from karat.designs import catalogue
 from karat.designs.certify import Certify
 from karat.draws import UNSURE, Draw, Labels
-from karat.store import answers, desk, projects
+from karat.service.labels import read_labels
+from karat.service.shown import plain
+from karat.store import answers, desk, gold, projects
 from karat.store.projects import NewItem
 from karat.study import reopen_resource
 
@@ -32,10 +33,7 @@ if TYPE_CHECKING:
     from karat.math.path import Ranks
     from karat.service.campaign import Campaign
     from karat.store.database import Database
-    from karat.store.projects import Project
-
-HIDDEN = ("label", "rank", "score")
-"""Columns that are not shown unless a campaign names them: they would tell people the answer."""
+    from karat.store.projects import LabelRow, Project
 
 
 class Studies:
@@ -130,19 +128,19 @@ class Studies:
 
     def _of(self, project: Project) -> _Live:
         with self._lock:
-            return self._live.setdefault(project.id, _Live(project.id))
+            return self._live.setdefault(project.id, _Live(project))
 
 
 class _Live:
     """A design in memory."""
 
-    def __init__(self, project_id: int) -> None:
+    def __init__(self, project: Project) -> None:
         self.lock = threading.RLock()
         self.resource: Mapping[str, Any] | None = None
-        self._project_id = project_id
+        self._project = project  # how votes become labels never changes
         self._design: Design | None = None
         self._engine: Engine | None = None
-        self._version: tuple[int, int, int] | None = None
+        self._version: tuple[int, ...] | None = None
         self._curve: Curve | None = None
 
     def forget(self) -> None:
@@ -160,14 +158,15 @@ class _Live:
 
     def refresh(self, database: Database) -> None:
         with database.read() as connection:
-            n_batches = projects.count_batches(connection, self._project_id)
-            version = (n_batches, *answers.version(connection, self._project_id))
+            n_batches = projects.count_batches(connection, self._project.id)
+            version = (n_batches, *answers.version(connection, self._project.id),
+                       *gold.version(connection, self._project.id))  # fmt: skip
             if self._design is not None and version == self._version:
                 return
-            rows = projects.labels_by_rank(connection, self._project_id)
+            rows = read_labels(connection, self._project)
             document = None
             if self._design is None or n_batches != len(self._design.draw.batches):
-                document = projects.draw_document(connection, self._project_id)
+                document = projects.draw_document(connection, self._project.id)
         self._curve = None
         if document is not None:
             draw = Draw.from_dict(document)
@@ -186,11 +185,11 @@ class _Live:
             self._curve = self.require().curve()
         return self._curve
 
-    def _tell(self, rows: Sequence[Any]) -> None:
+    def _tell(self, rows: Sequence[LabelRow]) -> None:
         design = self.require()
         known = dict(zip(design.labels.ranks.tolist(), design.labels.values.tolist(), strict=True))
-        now = {int(rank): UNSURE if label is None else int(label) for rank, label, _ in rows
-               if label is not None or int(rank) in known}  # fmt: skip
+        now = {row.rank: UNSURE if row.label is None else row.label for row in rows
+               if row.label is not None or row.rank in known}  # fmt: skip
         changed = {rank: label for rank, label in now.items() if known.get(rank) != label}
         if changed:
             design.tell(Labels.from_pairs(list(changed), list(changed.values())))
@@ -199,15 +198,15 @@ class _Live:
         return self.engine().ids_at(ranks)
 
 
-def labels_for_design(rows: Sequence[Any]) -> Labels:
-    """Return the labels as a design takes them, from rank, label (None: open) and batch of every item.
+def labels_for_design(rows: Sequence[LabelRow]) -> Labels:
+    """Return the labels of all items as a design takes them.
 
     An open item of the first batch, where there are later ones, had a label that was withdrawn: what comes later was
     planned with it, so it counts as unsure (0 below, 1 above) until it is answered anew.
     """
-    last = max((batch for _, _, batch in rows), default=0)
-    told = [(int(rank), UNSURE if label is None else int(label)) for rank, label, batch in rows
-            if label is not None or (batch == 0 and last > 0)]  # fmt: skip
+    last = max((row.batch for row in rows), default=0)
+    told = [(row.rank, UNSURE if row.label is None else row.label) for row in rows
+            if row.label is not None or (row.batch == 0 and last > 0)]  # fmt: skip
     return Labels.from_pairs([rank for rank, _ in told], [label for _, label in told])
 
 
@@ -242,20 +241,3 @@ def write_batches(connection: Connection, project_id: int, sheets: Sequence[Shee
     for sheet in sheets:
         projects.add_batch(connection, project_id, sheet.number, document=sheet.document, now=now)
         projects.add_items(connection, project_id, sheet.items, batch=sheet.number, votes=votes)
-
-
-def plain(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a payload as JSON can hold it: numbers that are none become None, foreign things their text."""
-    return {name: _plain(value) for name, value in payload.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if isinstance(value, dict):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    return str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, delete, exists, func, insert, select
+from sqlalchemy import and_, bindparam, case, delete, exists, func, insert, select
 
 from karat.store.schema import adjudications, items, ledger, skips, users, votes
 
@@ -119,9 +119,10 @@ def history(connection: Connection, project_id: int, user_id: int, *, most: int)
 
 
 def events(connection: Connection, project_id: int) -> list[dict[str, Any]]:
-    """Return the whole ledger of a project, oldest line first."""
+    """Return the whole ledger of a project, oldest line first; a gold question that was not drawn has no rank."""
+    rank = case((items.c.rank > 0, items.c.rank))
     query = (
-        select(ledger.c.id, ledger.c.at, ledger.c.kind, items.c.rank, items.c.name, users.c.name.label("user"),
+        select(ledger.c.id, ledger.c.at, ledger.c.kind, rank, items.c.name, users.c.name.label("user"),
                ledger.c.value, ledger.c.note, ledger.c.seconds, ledger.c.undoes)
         .join(items, items.c.id == ledger.c.item_id)
         .join(users, users.c.id == ledger.c.user_id)
@@ -169,6 +170,11 @@ def adjudicated(connection: Connection, item_id: int) -> str | None:
     return connection.scalar(select(adjudications.c.value).where(adjudications.c.item_id == item_id))
 
 
+def adjudicated_items(connection: Connection, project_id: int) -> set[int]:
+    query = select(adjudications.c.item_id).join(items, items.c.id == adjudications.c.item_id)
+    return set(connection.scalars(query.where(items.c.project_id == project_id)))
+
+
 class Vote(NamedTuple):
     """Somebody's standing answer about an item."""
 
@@ -177,11 +183,12 @@ class Vote(NamedTuple):
     user: str
     value: str
     note: str | None
+    ledger_id: int
 
 
 def list_votes(connection: Connection, project_id: int) -> list[Vote]:
     query = (
-        select(votes.c.item_id, votes.c.user_id, users.c.name, votes.c.value, votes.c.note)
+        select(votes.c.item_id, votes.c.user_id, users.c.name, votes.c.value, votes.c.note, votes.c.ledger_id)
         .join(users, users.c.id == votes.c.user_id)
         .where(votes.c.project_id == project_id)
         .order_by(votes.c.item_id, votes.c.user_id)
@@ -211,7 +218,7 @@ def disputed_items(connection: Connection, project_id: int, *, unsure: Sequence[
     query = (
         select(items.c.id, items.c.name, items.c.rank, items.c.payload, items.c.label, adjudications.c.value)
         .join(adjudications, adjudications.c.item_id == items.c.id, isouter=True)
-        .where(items.c.project_id == project_id, items.c.id.in_(doubtful))
+        .where(items.c.project_id == project_id, items.c.rank > 0, items.c.id.in_(doubtful))
         .order_by(adjudications.c.value.is_not(None), items.c.id)
     )
     return [Disputed(id_, name, rank, json.loads(payload), label, value)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection, Engine
 
 _READS_ONLY = "karat_reads_only"
+_SHARED: dict[str, Any] = {"pool_size": 20, "max_overflow": 20, "hide_parameters": True}
+"""Parameters of statements are people's words and hashes of secrets: they do not belong into error messages."""
 _PATIENCE = 30.0
 """Seconds that a SQLite connection waits for another writer: nobody sees "database is locked"."""
 
@@ -59,12 +61,12 @@ class Database:
     def _open(self) -> Engine:
         backend = self.url.get_backend_name()
         if backend == "postgresql":
-            return sqlalchemy.create_engine(self.url, pool_pre_ping=True, pool_size=20, max_overflow=20)
+            return sqlalchemy.create_engine(self.url, pool_pre_ping=True, **_SHARED)
         if backend != "sqlite":
             raise InvalidInput(f"'db' must be SQLite or PostgreSQL; got {backend!r}.")
         if self.url.database in {None, "", ":memory:"}:
             raise InvalidInput("'db' must be a file: a database in memory would lose its answers.")
-        engine = sqlalchemy.create_engine(self.url, connect_args={"timeout": _PATIENCE}, pool_size=20, max_overflow=20)
+        engine = sqlalchemy.create_engine(self.url, connect_args={"timeout": _PATIENCE}, **_SHARED)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine

@@ -23,14 +23,32 @@ class User(NamedTuple):
     is_admin: bool
     created_at: float
     disabled_at: float | None
+    own_keys: str | None = None
+    kind: str = "person"
 
 
 # --- users
 
 
-def add_user(connection: Connection, name: str, *, password_hash: str | None, is_admin: bool, now: float) -> int:
-    values = {"name": name, "password_hash": password_hash, "is_admin": is_admin, "created_at": now}
+def add_user(
+    connection: Connection,
+    name: str,
+    *,
+    password_hash: str | None,
+    is_admin: bool,
+    now: float,
+    kind: str = "person",
+) -> int:
+    values = {"name": name, "password_hash": password_hash, "is_admin": is_admin, "created_at": now, "kind": kind}
     return int(connection.execute(insert(users).values(values).returning(users.c.id)).scalar_one())
+
+
+def ensure_user(connection: Connection, name: str, *, kind: str, now: float) -> int:
+    """Return the id of somebody who answers but never signs in; added when first named."""
+    found = connection.scalar(select(users.c.id).where(users.c.name == name, users.c.kind == kind))
+    if found is not None:
+        return int(found)
+    return add_user(connection, name, password_hash=None, is_admin=False, now=now, kind=kind)
 
 
 def find_user(connection: Connection, *, name: str | None = None, id: int | None = None) -> User | None:
@@ -54,6 +72,10 @@ def set_password(connection: Connection, user_id: int, password_hash: str) -> No
 
 def set_disabled(connection: Connection, user_id: int, at: float | None) -> None:
     connection.execute(update(users).where(users.c.id == user_id).values(disabled_at=at))
+
+
+def set_keys(connection: Connection, user_id: int, keys: str | None) -> None:
+    connection.execute(update(users).where(users.c.id == user_id).values(own_keys=keys))
 
 
 # --- sessions

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import func, insert, select, update
 
 from karat.errors import InvalidInput
-from karat.store.schema import audit, batches, draws, items, members, projects, slots, users
+from karat.store.schema import RETIRED, audit, batches, draws, items, members, projects, slots, users
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sqlalchemy import Select
     from sqlalchemy.engine import Connection
 
 _PLACES = 1_000_000
@@ -49,6 +50,17 @@ class ItemRow(NamedTuple):
     score: float
     payload: str
     label: int | None
+    gold: int | None
+
+
+class LabelRow(NamedTuple):
+    """What is known about an item that was drawn."""
+
+    item_id: int
+    rank: int
+    label: int | None
+    batch: int
+    gold: int | None
 
 
 def add_project(connection: Connection, slug: str, *, title: str, settings: Mapping[str, Any], now: float) -> int:
@@ -125,9 +137,15 @@ def add_items(connection: Connection, project_id: int, new_items: Sequence[NewIt
     """Put items before people, each with as many open slots as votes are wanted."""
     if not new_items:
         return
+    known = {row[0]: row[1] for row in connection.execute(_gold_by_name(project_id))}
     rows = [{"project_id": project_id, "rank": item.rank, "name": item.name, "score": item.score, "batch": batch,
-             "place": item.place, "payload": _dump(item.payload)} for item in new_items]  # fmt: skip
+             "place": item.place, "payload": _dump(item.payload), "gold": known.get(item.name)}
+            for item in new_items]  # fmt: skip
     connection.execute(insert(items), rows)
+    drawn = [item.name for item in new_items if item.name in known]
+    if drawn:
+        retired = (items.c.project_id == project_id, items.c.rank < 0, items.c.name.in_(drawn))
+        connection.execute(update(items).where(*retired).values(batch=RETIRED))
     query = select(items.c.id, items.c.place).where(items.c.project_id == project_id, items.c.batch == batch)
     connection.execute(
         insert(slots),
@@ -136,38 +154,52 @@ def add_items(connection: Connection, project_id: int, new_items: Sequence[NewIt
     )  # fmt: skip
 
 
-def labels_by_rank(connection: Connection, project_id: int) -> list[tuple[int, int | None, int]]:
-    """Return rank, label (None: open) and batch of every item, by rank."""
+def _gold_by_name(project_id: int) -> Select[str, int]:
+    return select(items.c.name, items.c.gold).where(items.c.project_id == project_id, items.c.rank < 0)
+
+
+def stored_labels(connection: Connection, project_id: int) -> list[LabelRow]:
+    """Return every item that was drawn, by rank, with the label that its own votes give (None: open)."""
     query = (
-        select(items.c.rank, items.c.label, items.c.batch)
-        .where(items.c.project_id == project_id)
+        select(items.c.id, items.c.rank, items.c.label, items.c.batch, items.c.gold)
+        .where(items.c.project_id == project_id, items.c.rank > 0)
         .order_by(items.c.rank)
     )
-    return [tuple(row) for row in connection.execute(query)]
-
-
-def count_items(connection: Connection, project_id: int) -> dict[int | None, int]:
-    """Return the number of items by label."""
-    query = select(items.c.label, func.count()).where(items.c.project_id == project_id).group_by(items.c.label)
-    return {row[0]: int(row[1]) for row in connection.execute(query)}
+    return [LabelRow(*row) for row in connection.execute(query)]
 
 
 def item_rows(connection: Connection, project_id: int) -> list[ItemRow]:
-    """Return every item, by rank."""
-    columns = (items.c.id, items.c.rank, items.c.name, items.c.score, items.c.payload, items.c.label)
-    query = select(*columns).where(items.c.project_id == project_id).order_by(items.c.rank)
+    """Return every item that was drawn, by rank."""
+    columns = (items.c.id, items.c.rank, items.c.name, items.c.score, items.c.payload, items.c.label,
+               items.c.gold)  # fmt: skip
+    query = select(*columns).where(items.c.project_id == project_id, items.c.rank > 0).order_by(items.c.rank)
     return [ItemRow(*row) for row in connection.execute(query)]
 
 
 def labels_by_name(connection: Connection, project_id: int) -> dict[str, int | None]:
     """Return the label (None: open) of every item, in the order the items were laid out."""
-    query = select(items.c.name, items.c.label).where(items.c.project_id == project_id).order_by(items.c.rank)
+    mine = (items.c.project_id == project_id, items.c.rank > 0)
+    query = select(items.c.name, items.c.label).where(*mine).order_by(items.c.rank)
     return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def count_labels(connection: Connection, project_id: int) -> dict[int | None, int]:
+    """Return the number of items that were laid out by label (None: open); gold questions do not count."""
+    mine = (items.c.project_id == project_id, items.c.rank > 0)
+    query = select(items.c.label, func.count()).where(*mine).group_by(items.c.label)
+    return {row[0]: int(row[1]) for row in connection.execute(query)}
 
 
 def lock_project(connection: Connection, project_id: int) -> None:
     """Make others who would lay out items of the project wait."""
     connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update())
+
+
+def any_payload(connection: Connection, project_id: int) -> dict[str, Any]:
+    """Return what is known of some item that was drawn: all have the same columns."""
+    query = select(items.c.payload).where(items.c.project_id == project_id, items.c.rank > 0).limit(1)
+    found = connection.scalar(query)
+    return {} if found is None else dict(json.loads(found))
 
 
 def set_label(connection: Connection, item_id: int, label: int | None) -> None:

@@ -4,7 +4,9 @@ Times are seconds since 1970 (UTC) as floats, documents are JSON texts: both mea
 `ledger` and `audit` are append-only, and the database itself refuses to change them (see the first migration). The
 tables `votes`, `skips` and `adjudications` only say what the ledger adds up to by now. A slot is the right to give one
 of an item's votes; `handouts` remembers who was ever given an item, so that an answer that comes after its lease has
-passed on is told from one that nobody asked for.
+passed on is told from one that nobody asked for. `items.gold` is the known answer of a gold question; one that was not
+drawn has a rank below zero, and its slots (`is_gold`) are dealt to one person each and never open. What judge
+models say stands in `guesses`; among the votes it stands only where `judges` says that it counts.
 """
 
 from __future__ import annotations
@@ -23,12 +25,17 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    false,
 )
 
 ROLES = ("owner", "annotator", "viewer")
 STATES = ("open", "paused", "closed")
 SLOT_STATES = ("open", "leased", "answered")
 EVENTS = ("answer", "skip", "undo", "adjudicate")
+DEALT, RETIRED = -1, -2
+"""In place of a batch's number: a gold question that is dealt, and one that is not any more because it was drawn."""
+USER_KINDS = ("person", "imported", "model")
+"""Who signs in; who answered elsewhere; a judge model."""
 LINK_KINDS = ("sign-in", "invitation")
 SUBMISSION_STATES = ("checked", "accepted", "retracted")
 
@@ -66,6 +73,8 @@ users = Table(
     Column("is_admin", Boolean, nullable=False),
     Column("created_at", Float(53), nullable=False),
     Column("disabled_at", Float(53)),
+    Column("own_keys", Text),
+    Column("kind", String(10), nullable=False, server_default="person"),
 )
 
 sessions = Table(
@@ -173,6 +182,7 @@ items = Table(
     Column("place", Integer, nullable=False),
     Column("payload", Text, nullable=False),
     Column("label", Integer),
+    Column("gold", Integer),
     UniqueConstraint("project_id", "rank"),
     CheckConstraint("label IN (-1, 0, 1)", name="label"),
 )
@@ -188,6 +198,7 @@ slots = Table(
     Column("state", String(10), nullable=False),
     _ref("user_id", "users", nullable=True),
     Column("leased_until", Float(53)),
+    Column("is_gold", Boolean, nullable=False, server_default=false()),
     UniqueConstraint("item_id", "number"),
     UniqueConstraint("item_id", "user_id"),  # nobody votes twice on an item; NULLs do not count
     _one_of("state", SLOT_STATES),
@@ -265,6 +276,26 @@ audit = Table(
     Column("action", String(64), nullable=False),
     Column("detail", Text, nullable=False),
     Index(None, "project_id", "id"),
+)
+
+guesses = Table(
+    "guesses",
+    metadata,
+    Column("item_id", items.c.id.type, ForeignKey("items.id"), primary_key=True),
+    Column("user_id", users.c.id.type, ForeignKey("users.id"), primary_key=True),
+    _ref("project_id", "projects"),
+    Column("value", String(64), nullable=False),
+    Column("note", Text),
+    Column("ledger_id", BigInteger, ForeignKey("ledger.id"), nullable=False),
+    Index(None, "project_id", "user_id"),
+)
+
+judges = Table(
+    "judges",
+    metadata,
+    Column("project_id", projects.c.id.type, ForeignKey("projects.id"), primary_key=True),
+    Column("user_id", users.c.id.type, ForeignKey("users.id"), primary_key=True),
+    Column("counts", Boolean, nullable=False),
 )
 
 evaluations = Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,24 +10,31 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse, Response, StreamingResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import karat
-from karat.errors import InvalidInput, KaratError
+from karat.errors import InvalidData, InvalidInput, KaratError
+from karat.judges.settings import read_judges
 from karat.service.installation import Installation
 from karat.service.problems import Conflict, NotAllowed, NotFound, NotSignedIn, TooManyTries
+from karat.service.sources import Sources
 from karat.web.guards import Guards, Metrics
+from karat.web.logs import configure_logging
 from karat.web.routes import (
     adjudications,
     evaluations,
     exports,
+    gold,
+    imports,
+    judges,
     members,
     progress,
     projects,
     readings,
     sessions,
+    sources,
     system,
     tasks,
     tokens,
@@ -35,7 +43,7 @@ from karat.web.settings import Settings
 from karat.web.shapes import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
 
 STATIC = Path(__file__).parent / "static"
 _STATUS: dict[type[KaratError], int] = {
@@ -54,7 +62,7 @@ _log = logging.getLogger("karat.web")
 
 def create_app(settings: Settings, *, house: Installation | None = None) -> FastAPI:
     """Return the application; an empty database is set up."""
-    opened = house or Installation(settings.db, pools=settings.pools)
+    opened = house or Installation(settings.db, judges=read_judges(settings.judges), pools=settings.pools)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -73,8 +81,10 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
         lifespan=lifespan,
     )
     app.state.house, app.state.settings, app.state.metrics = opened, settings, Metrics()
-    for module in (sessions, tokens, projects, members, tasks, progress, adjudications, exports, evaluations,
-                   readings, system):  # fmt: skip
+    folder = Path(settings.folder) if settings.folder else None
+    app.state.sources = Sources(settings.uploads_folder, folder, clock=opened.clock)
+    for module in (sessions, tokens, sources, projects, members, tasks, progress, gold, adjudications, exports,
+                   imports, judges, evaluations, readings, system):  # fmt: skip
         app.include_router(module.router)
     app.add_api_route("/", _page, include_in_schema=False)
     if STATIC.is_dir():
@@ -82,14 +92,17 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
     app.add_exception_handler(KaratError, _explain)
     app.add_exception_handler(RequestValidationError, _explain_shape)
     app.add_exception_handler(HTTPException, _explain_http)
-    app.add_middleware(Guards, metrics=app.state.metrics, most_body=settings.most_body,
-                       most_upload=settings.most_upload)  # fmt: skip
+    app.add_middleware(
+        Guards, metrics=app.state.metrics, most_body=settings.most_body, most_upload=settings.most_upload
+    )
     return app
 
 
 def from_environment() -> FastAPI:
     """Return the application as the environment says; for servers that start it by name."""
-    return create_app(Settings.read())
+    settings = Settings.read()
+    configure_logging(settings.log)
+    return create_app(settings)
 
 
 def _page() -> Response:
@@ -104,14 +117,27 @@ def _explain(_request: Request, error: Exception) -> Response:
     if status == 500:
         _log.exception("not explained", exc_info=error)
     headers = {"retry-after": str(round(error.seconds))} if isinstance(error, TooManyTries) else None
-    return JSONResponse({"detail": str(error)}, status_code=status, headers=headers)
+    if isinstance(error, InvalidData) and error.defects:
+        return StreamingResponse(_list_defects(error), status_code=status, media_type="application/json")
+    field = error.argument if isinstance(error, InvalidInput) else None
+    return JSONResponse({"detail": str(error), "field": field}, status_code=status, headers=headers)
+
+
+def _list_defects(error: InvalidData) -> Iterator[str]:
+    """Yield the answer piece by piece: there may be a million defects."""
+    yield f'{{"detail": {json.dumps(str(error))}, "defects": ['
+    for number, defect in enumerate(error.defects):
+        yield ("," if number else "") + json.dumps(defect._asdict())
+    yield "]}"
 
 
 def _explain_shape(_request: Request, error: Exception) -> Response:
     """Say what is wrong with a request without repeating it: it may hold a password, or NaN."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
     found = [f"{'.'.join(str(part) for part in entry['loc'])}: {entry['msg']}" for entry in error.errors()[:5]]
-    return JSONResponse({"detail": "; ".join(found)}, status_code=422)
+    places = [entry["loc"] for entry in error.errors()[:1] if len(entry["loc"]) > 1]
+    field = next((str(part) for part in reversed(places[0]) if isinstance(part, str)), None) if places else None
+    return JSONResponse({"detail": "; ".join(found), "field": field}, status_code=422)
 
 
 def _explain_http(_request: Request, error: Exception) -> Response:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
+import logging
 import threading
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+
+from starlette.requests import ClientDisconnect
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,8 +28,9 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-UPLOADS = re.compile(r"/api/projects/[^/]+/submissions")
+_log = logging.getLogger("karat.web")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
+_TAKES_FILES = ("/import", "/api/uploads", "/submissions")
 _EDGES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
@@ -77,9 +80,8 @@ class Guards:
         began, status = time.perf_counter(), 500
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
-        most = self.most_upload if UPLOADS.fullmatch(scope["path"]) else self.most_body
+        most = self.most_upload if scope["path"].endswith(_TAKES_FILES) else self.most_body
         body = _Body(receive, most)
-        scope["karat.body"] = body  # who keeps what comes in must know whether it came whole
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
@@ -93,14 +95,24 @@ class Guards:
         try:
             refusal = self._refuse(scope, headers, most)
             if refusal is None:
-                await self.app(scope, body.receive, send_with_headers)
+                await self._run(scope, body, send_with_headers)
             if body.too_large:
                 refusal = 413, f"A request may have {most:,} bytes at most."
             if refusal is not None:
                 status = refusal[0]
                 await _answer(send, scope["path"], *refusal)
         finally:
-            self.metrics.count(scope["method"], status, time.perf_counter() - began)
+            seconds = time.perf_counter() - began
+            self.metrics.count(scope["method"], status, seconds)
+            seen = {"method": scope["method"], "path": scope["path"], "status": status, "milliseconds": 1000 * seconds}
+            _log.info("request", extra=seen)
+
+    async def _run(self, scope: Scope, body: _Body, send: Send) -> None:
+        try:
+            await self.app(scope, body.receive, send)
+        except ClientDisconnect:
+            if not body.too_large:
+                raise
 
     def _refuse(self, scope: Scope, headers: dict[str, str], most: int) -> tuple[int, str] | None:
         length = headers.get("content-length", "0")
@@ -117,7 +129,7 @@ class Guards:
 
 
 class _Body:
-    """Reads a request's body up to a limit; past it the body seems to end."""
+    """Reads a request's body up to a limit; past it the sender seems to have gone away."""
 
     def __init__(self, receive: Receive, most: int) -> None:
         self._receive = receive
@@ -129,7 +141,7 @@ class _Body:
         self._left -= len(message.get("body", b""))
         if self._left < 0:
             self.too_large = True
-            return {"type": "http.request", "body": b"", "more_body": False}
+            return {"type": "http.disconnect"}
         return message
 
 

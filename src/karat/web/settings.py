@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat import _check
 from karat.errors import InvalidInput
+from karat.web.logs import STYLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,10 +30,16 @@ class Settings:
         How people reach the server, for links; made of host and port if empty.
     secure_cookies
         Send cookies over HTTPS only; set it behind a proxy that speaks HTTPS.
-    most_body
-        Bytes that a request may have.
-    most_upload
-        Bytes that a submission to an evaluation may have.
+    most_body, most_upload
+        Bytes that a request may have, and one that brings a file.
+    uploads
+        Where uploaded tables are kept; beside the database if empty.
+    judges
+        A TOML file that names judge models; none if empty.
+    log
+        "quiet" (warnings), "text" or "json" (a line a request), to stderr.
+    folder
+        A folder whose tables may become projects without an upload; none if empty.
     pools
         Folder for the pools of evaluations; beside a SQLite file, else in the working folder, if empty.
 
@@ -48,13 +55,20 @@ class Settings:
     public_url: str = ""
     secure_cookies: bool = False
     most_body: int = 1_000_000
-    most_upload: int = 200_000_000
+    uploads: str = ""
+    most_upload: int = 500_000_000
+    folder: str = ""
+    judges: str = ""
+    log: str = "quiet"
     pools: str = ""
 
     def __post_init__(self) -> None:
         _check.whole("port", self.port, least=0, most=65_535)
+        _check.one_of("log", self.log, STYLES)
         _check.whole("most_body", self.most_body, least=1000)
         _check.whole("most_upload", self.most_upload, least=1000)
+        if self.folder and not Path(self.folder).is_dir():
+            raise _check.refuse("folder", "empty or a folder that exists", self.folder)
         if self.public_url and not self.public_url.startswith(("http://", "https://")):
             raise _check.refuse("public_url", "empty or an address with http:// or https://", self.public_url)
 
@@ -62,6 +76,12 @@ class Settings:
     def address(self) -> str:
         host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104
         return (self.public_url or f"http://{host}:{self.port}").rstrip("/")
+
+    @property
+    def uploads_folder(self) -> Path:
+        """Return where uploaded tables are kept."""
+        beside = Path() if "://" in self.db else Path(self.db).parent
+        return Path(self.uploads).resolve() if self.uploads else (beside / "karat-uploads").resolve()
 
     @classmethod
     def read(cls, *, environment: Mapping[str, str] | None = None, file: Path | None = None, **given: Any) -> Settings:

@@ -18,10 +18,19 @@ class Shape(BaseModel):
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
 
 
+class Defect(BaseModel):
+    """One thing that is wrong with a file."""
+
+    line: int | None
+    message: str
+
+
 class Problem(BaseModel):
-    """Why a request was refused."""
+    """Why a request was refused, and the field that is to blame, where one is."""
 
     detail: str
+    field: str | None = None
+    defects: list[Defect] = []
 
 
 # --- people
@@ -50,6 +59,11 @@ class Me(BaseModel):
     name: str
     is_admin: bool
     has_password: bool
+    keys: dict[str, str]
+
+
+class Keys(Shape):
+    keys: Annotated[dict[str, Annotated[str, Field(max_length=8)]], Field(max_length=26)]
 
 
 class Session(BaseModel):
@@ -101,6 +115,51 @@ class Option(BaseModel):
     meaning: str
 
 
+class File(BaseModel):
+    name: str
+    size: int
+
+
+class Files(BaseModel):
+    files: list[File] | None = Field(description="None: the server allows no folder.")
+
+
+class Preview(BaseModel):
+    source: str
+    name: str
+    n_rows: int
+    columns: list[str]
+    rows: list[dict[str, Any]]
+    numeric: list[str]
+    score: str | None
+    id: str | None
+    hidden: list[str]
+
+
+Column = Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class Method(Shape):
+    name: Literal["certify", "paula", "stratified", "uniform", "point"] = "certify"
+    parameters: dict[str, bool | int | float | str | None] = {}
+
+
+class NewProject(Shape):
+    title: Annotated[str, Field(min_length=1, max_length=200)]
+    source: Annotated[str, Field(min_length=1, max_length=1000, description="As an upload or a preview names it.")]
+    score: Column
+    id: Column | None = None
+    lower_is_better: bool = False
+    proxy: Column | None = None
+    seed: Annotated[int, Field(ge=0, le=2**53)] = 0
+    method: Method = Method()
+    settings: dict[str, Any] = Field({}, description="Question, options, guidelines, votes, ... as /settings shows.")
+
+
+class GoldAdded(BaseModel):
+    added: int
+
+
 class Project(BaseModel):
     slug: str
     kind: str
@@ -113,6 +172,7 @@ class Project(BaseModel):
     votes: int
     guidelines: list[Any]
     my_answers: int
+    keys: dict[str, str]
 
 
 class Settings(BaseModel):
@@ -205,6 +265,44 @@ class Released(BaseModel):
     released: int
 
 
+class Imported(BaseModel):
+    new: int
+    changed: int
+    unchanged: int
+    annotators: list[str]
+
+
+class Judge(BaseModel):
+    name: str
+    model: str
+    price: float
+    currency: str
+    counts: bool
+    said: int
+    left: int
+    cost_of_rest: float
+    compared: int
+    agrees: float | None
+
+
+class AskJudge(Shape):
+    n: Annotated[int, Field(ge=1, le=100)] = 20
+
+
+class Turn(BaseModel):
+    said: int
+    unclear: int
+    failed: int
+    calls: int
+    cost: float
+    left: int
+    problem: str
+
+
+class LetCount(Shape):
+    counts: bool
+
+
 # --- watching
 
 
@@ -216,6 +314,7 @@ class Progress(BaseModel):
     unsure: int
     open: int
     answers: int
+    price: float
     spent: float
     currency: str
     done: bool
@@ -225,18 +324,40 @@ class Forecast(BaseModel):
     still_needed: int | None
 
 
+class Accuracy(BaseModel):
+    """Right ones among the sure answers, and the range of the chance to be right (95%)."""
+
+    right: int
+    answers: int
+    low: float
+    high: float
+
+
 class Annotator(BaseModel):
     name: str
     answers: int
     seconds: float | None
     last_at: float | None
     cost: float
-    agrees_with_label: float | None
+    on_gold: Accuracy | None
+    beside_others: Accuracy | None
+
+
+class Pair(BaseModel):
+    first: str
+    second: str
+    shared_items: int
+    agreed: int
+    kappa: float | None
 
 
 class People(BaseModel):
     agreement: float | None
     shared_items: int
+    krippendorff_alpha: float | None
+    fleiss_kappa: float | None
+    pairs: list[Pair]
+    gold_questions: int
     annotators: list[Annotator]
 
 

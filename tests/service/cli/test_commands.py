@@ -65,6 +65,21 @@ def test_a_bad_file_leaves_no_project(capsys, tmp_path):
     assert not Path("karat.db").exists()
 
 
+def test_gold_questions_and_votes_from_the_command_line(here, capsys, tmp_path):
+    (tmp_path / "gold.csv").write_text("id,subject,relation,object,label\nx,a,b,c,yes\ny,a,b,c,no\n")
+    (tmp_path / "bad.csv").write_text("id,subject,relation,object,label\nx,a,b,c,perhaps\n")
+    assert init(here, "--votes", "2", "--extra", "1", "--rule", "gold-weighted", "--gold", "bad.csv") == 1
+    assert "bad.csv, row 1, column 'label'" in capsys.readouterr().err
+    assert not Path("karat.db").exists()
+    assert init(here, "--votes", "2", "--extra", "1", "--rule", "gold-weighted", "--gold", "gold.csv") == 0
+    house = Installation("karat.db")
+    project = house.project("facts")
+    campaign = house.campaign(project)
+    assert (campaign.extra, campaign.rule, campaign.gold_share) == (1, "gold-weighted", 0.1)
+    assert house.progress.people(project, campaign)["gold_questions"] == 2
+    house.close()
+
+
 def test_backup_and_restore(here, capsys):
     init(here)
     assert main(["backup", "copy.db"]) == 0

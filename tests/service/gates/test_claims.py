@@ -31,6 +31,8 @@ class Watch:
     def hold(self, item: int, user: int, until: float) -> None:
         with self.lock:
             self.claims += 1
+            if until <= time.time():  # this thread slept so long that its lease is over: another's claim is right
+                return
             other, theirs = self.holders.get(item, (user, 0.0))
             if other != user and theirs > time.time():
                 self.doubles.append(item)
@@ -38,7 +40,8 @@ class Watch:
 
     def answered(self, item: int, user: int) -> None:
         with self.lock:
-            if self.holders.get(item, (user, 0.0))[0] == user:
+            holder, until = self.holders.get(item, (user, 0.0))
+            if holder == user and until > time.time():
                 self.holders[item] = (user, float("inf"))
 
 
@@ -81,10 +84,10 @@ def crowd_at_work(house, project, campaign, users, *, take, seconds_to_forget=0.
     return watch, errors
 
 
-def begin(house, tmp_path, *, n_items, n_users, lease_seconds):
+def begin(house, tmp_path, *, n_items, n_users, lease_seconds, votes=1):
     path = tmp_path / "many.csv"
     pd.DataFrame({"id": range(n_items), "text": "t", "score": range(n_items)}).to_csv(path, index=False)
-    campaign = Campaign(lease_minutes=lease_seconds / 60)
+    campaign = Campaign(lease_minutes=lease_seconds / 60, votes=votes)
     engine = karat.open(path, score="score", id="id")
     method = karat.Point(rank=n_items, labels=n_items)
     project = house.create_project("Many", engine, campaign, by=house.owner(), method=method)
@@ -117,6 +120,24 @@ def test_no_slot_is_given_twice(house, tmp_path, n_items, n_users):
     drawn = house.studies.design(project).draw.n_ranks
     assert set(states) == {"answered"}
     assert n_votes == len(states) >= drawn
+
+
+def test_several_votes_an_item_do_not_block_each_other(house, tmp_path):
+    """One person answers about an item while another is given it: neither transaction may wait for the other's end."""
+    project, campaign, users = begin(house, tmp_path, n_items=60, n_users=6, lease_seconds=60.0, votes=5)
+    late = time.time() + 50  # somebody who failed keeps what they hold
+
+    def take(user):
+        hand = house.assignment.next_tasks(project, campaign, user_id=user.id, n=2)
+        while not hand.tasks and not hand.finished and time.time() < late:
+            time.sleep(0.02)
+            hand = house.assignment.next_tasks(project, campaign, user_id=user.id, n=2)
+        return [(task.item_id, 0.0) for task in hand.tasks]
+
+    _, errors = crowd_at_work(house, project, campaign, users, take=take)
+    assert errors == []
+    with house.database.read() as connection:
+        assert len(connection.execute(select(schema.votes)).all()) == 60 * 5
 
 
 def test_claiming_without_a_transaction_gives_slots_twice(house, tmp_path):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -12,6 +15,8 @@ from karat.errors import InvalidData, InvalidInput
 from karat.store import schema
 from karat.store.database import Database
 from karat.store.upgrade import revision_of, upgrade
+
+MIGRATIONS = Path(schema.__file__).parent / "migrations"
 
 
 @pytest.fixture
@@ -39,7 +44,27 @@ def test_a_column_that_no_migration_makes_is_noticed(database):
 def test_upgrading_twice_changes_nothing(database):
     upgrade(database)
     with database.read() as connection:
-        assert revision_of(connection) == "0003"
+        assert revision_of(connection) == ScriptDirectory(str(MIGRATIONS)).get_current_head()
+
+
+def test_what_an_older_karat_wrote_is_still_there(database_url):
+    """A database at the first revision, with a slot in somebody's hands, is brought up to date as it stands."""
+    database = Database(database_url)
+    upgrade(database, revision="0001")
+    rows = {
+        "users": "(1, 'ada', NULL, TRUE, 0, NULL)", "projects": "(1, 'p', 'P', 'open', '{}', 0)",
+        "items": "(1, 1, 7, 'seven', 0.5, 0, 0, '{}', 1)", "slots": "(1, 1, 1, 1, 0, 'leased', 1, 9)",
+    }  # fmt: skip
+    with database.write() as connection:
+        for table, values in rows.items():
+            connection.exec_driver_sql(f"INSERT INTO {table} VALUES {values}")
+    upgrade(database)
+    with database.read() as connection:
+        slot, item = (connection.execute(select(table)).one() for table in (schema.slots, schema.items))
+        assert (slot.state, slot.user_id, slot.is_gold) == ("leased", 1, False)
+        assert (item.rank, item.label, item.gold) == (7, 1, None)
+        assert connection.execute(select(schema.users)).one().own_keys is None
+    database.close()
 
 
 def test_a_database_of_a_newer_karat_is_refused(database):

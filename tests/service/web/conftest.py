@@ -22,8 +22,10 @@ def database_url(tmp_path):
 
 
 @pytest.fixture
-def app(house):
-    return create_app(Settings(db="unused"), house=house)
+def app(house, tmp_path):
+    (tmp_path / "tables").mkdir()
+    settings = Settings(db="unused", uploads=str(tmp_path / "uploads"), folder=str(tmp_path / "tables"))
+    return create_app(settings, house=house)
 
 
 @pytest.fixture

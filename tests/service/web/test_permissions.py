@@ -24,6 +24,9 @@ RULES = {
     "GET /api/sessions": "signed in", "DELETE /api/sessions/{session}": "signed in",
     "GET /api/tokens": "signed in", "POST /api/tokens": "signed in", "DELETE /api/tokens/{token}": "signed in",
     "DELETE /api/users/{user}": "administrator",
+    "PUT /api/session/keys": "signed in",
+    "POST /api/uploads": "administrator", "GET /api/files": "administrator", "GET /api/preview": "administrator",
+    "POST /api/projects": "administrator", "POST /api/projects/{project}/gold": "manage",
     "GET /api/projects": "signed in", "GET /api/projects/{project}": "belong",
     "GET /api/projects/{project}/settings": "manage", "PATCH /api/projects/{project}/settings": "manage",
     "GET /api/projects/{project}/audit": "manage",
@@ -50,6 +53,9 @@ RULES = {
     "POST /api/projects/{project}/reading": "manage", "GET /api/projects/{project}/reading": "watch",
     "POST /api/projects/{project}/reading/truth": "manage", "GET /api/projects/{project}/documents/{item}": "label",
     "POST /api/projects/{project}/annotations": "label",
+    "POST /api/projects/{project}/import": "manage",
+    "GET /api/projects/{project}/judges": "watch", "PUT /api/projects/{project}/judges/{judge}": "manage",
+    "POST /api/projects/{project}/judges/{judge}/votes": "manage",
     "GET /healthz": "anyone", "GET /metrics": "anyone",
 }  # fmt: skip
 BODIES = {
@@ -57,6 +63,8 @@ BODIES = {
     "POST /api/session/link": {"link": "x"},
     "POST /api/session/join": {"invitation": "x", "name": "new", "password": "long enough!"},
     "PUT /api/session/password": {"password": "long enough!"},
+    "PUT /api/session/keys": {"keys": {}},
+    "POST /api/projects": {"title": "New", "source": "upload:none", "score": "score"},
     "POST /api/tokens": {"name": "t"},
     "PATCH /api/projects/{project}/settings": {},
     "PUT /api/projects/{project}/members/{member}": {"role": "viewer"},
@@ -65,6 +73,8 @@ BODIES = {
     "POST /api/projects/{project}/answers": {"answers": [{"item": 99999, "value": "yes", "request": "p"}]},
     "POST /api/projects/{project}/skip": {"item": 99999, "request": "p"},
     "POST /api/projects/{project}/undo": {"request": "p"},
+    "PUT /api/projects/{project}/judges/{judge}": {"counts": True},
+    "POST /api/projects/{project}/judges/{judge}/votes": {"n": 1},
     "POST /api/projects/{project}/adjudications": {"item": 99999, "value": "yes", "request": "p"},
     "PUT /api/projects/{project}/publication": {"published": True},
     "POST /api/projects/{project}/submissions": {},
@@ -73,7 +83,19 @@ BODIES = {
         "item": 99999, "request": "p", "annotation": {"mentions": [], "relations": []},
     },
 }  # fmt: skip
-QUERIES = {"cutoff": {"precision": 0.9}, "submissions": {"system": "s", "file": "s.csv"}}
+QUERIES = {
+    "/api/projects/{project}/cutoff": {"precision": 0.9},
+    "/api/uploads": {"name": "t.csv"},
+    "/api/preview": {"source": "file:none"},
+    "/api/projects/{project}/gold": {"name": "t.csv", "truth": "label"},
+    "/api/projects/{project}/import": {"format": "csv"},
+    "/api/projects/{project}/submissions": {"system": "s", "file": "s.csv"},
+}
+FILES = {"POST /api/uploads", "POST /api/projects/{project}/gold", "POST /api/projects/{project}/import"}
+
+
+def body_of(route):
+    return {"content": b"a,label\n1,yes\n"} if route in FILES else {"json": BODIES.get(route)}
 
 
 def test_every_route_has_the_rule_it_should_have(app):
@@ -91,8 +113,7 @@ def test_who_gets_in(route, client_of, cast):
     let_in = set()
     for kind in KINDS:
         client = client_of(users.get(kind))
-        query = QUERIES.get(path.rpartition("/")[2])
-        response = client.request(method, address, json=BODIES.get(route), params=query)
+        response = client.request(method, address, params=QUERIES.get(path), **body_of(route))
         assert response.status_code < 500, (kind, response.text)
         refused = response.status_code == 403 or (
             response.status_code == 401 and "Sign in first" in response.text
@@ -110,8 +131,7 @@ def test_a_token_opens_only_its_scope(route, client_of, cast, house):
     address = re.sub(r"\{\w+\}", "99999", path.replace("{project}", project.slug))
     _, secret = house.access.make_token(users["admin"].id, name="t", scopes=["read"])
     client = client_of(None)
-    query = QUERIES.get(path.rpartition("/")[2])
-    response = client.request(method, address, json=BODIES.get(route), params=query,
+    response = client.request(method, address, params=QUERIES.get(path), **body_of(route),
                               headers={"authorization": f"Bearer {secret}"})  # fmt: skip
     harmless = (method == "GET" and RULES[route] not in {"manage", "label", "submit"}) or "/export/" in route
     assert (response.status_code == 403) is not harmless, response.text

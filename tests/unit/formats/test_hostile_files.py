@@ -115,7 +115,7 @@ def test_bombs_are_refused_within_bounded_memory(name):
     assert stream.n_read < BOMB / 4
 
 
-def test_a_hundred_thousand_bad_lines_keep_ten_messages():
+def test_a_hundred_thousand_bad_lines_are_all_named():
     lines = io.BytesIO(b'{"id": 1, "answer": "maybe"}\n' * 100_000)
     with pytest.raises(InvalidData) as caught:
         prodigy.import_answers(lines)
@@ -123,3 +123,62 @@ def test_a_hundred_thousand_bad_lines_keep_ten_messages():
     assert said.startswith("100,000 defects, nothing was imported:")
     assert said.endswith("and 99,990 more.")
     assert len(said.splitlines()) == 12
+    assert [defect.line for defect in caught.value.defects] == list(range(1, 100_001))
+
+
+def test_more_than_a_million_defects_are_not_read_on(monkeypatch):
+    monkeypatch.setattr("karat.formats.exchange.MOST_DEFECTS", 100)
+    stream = Endless(b"x\n", b"x\n")
+    with pytest.raises(InvalidData) as caught:
+        prodigy.import_answers(stream)
+    assert len(caught.value.defects) == 101
+    assert list(caught.value.defects)[-1].message.endswith("line 101: the rest was not read, after 100 defects.")
+    assert stream.n_read < BOMB / 100
+
+
+MIXED = b"""id,annotator,label
+a,ann,yes
+b,ann,maybe
+c,ann
+d,\xff,no
+"e"x,ann,no
+"f
+g\xfe",ann,no
+,ann,no
+h,ann,no
+"""
+
+
+def test_every_kind_of_defect_is_named_by_its_line():
+    with pytest.raises(InvalidData) as caught:
+        plain.import_answers(io.BytesIO(MIXED), kind="csv")
+    found = [(defect.line, defect.message.partition(": ")[2]) for defect in caught.value.defects]
+    assert found == [
+        (3, "expected an answer such as 1, 0, yes, no or unsure; got 'maybe'."),
+        (4, "expected 3 cells as in the header; got 2."),
+        (5, "expected UTF-8 text; got the byte 0xff."),
+        (6, "expected a row of a CSV table; ',' expected after '\"'."),
+        (7, "expected UTF-8 text; got the byte 0xfe."),
+        (9, "expected text or a whole number; got ''."),
+    ]
+    assert "line 8: expected UTF-8" in list(caught.value.defects)[4].message  # the line of the byte itself
+
+
+def test_defects_of_json_lines_and_arrays():
+    lines = b'{"id": 1, "answer": "accept", "_annotator_id": "x"}\n{"id": 2,\n{"id": "\xff"}\n[1]\n'
+    with pytest.raises(InvalidData) as caught:
+        prodigy.import_answers(io.BytesIO(lines))
+    assert [defect.line for defect in caught.value.defects] == [2, 3, 4]
+    array = b'[{"id": "a\xff"},\n{"id": 2},\n7,\n{"id": '
+    with pytest.raises(InvalidData) as caught:
+        argilla.import_answers(io.BytesIO(array))
+    assert [defect.line for defect in caught.value.defects] == [1, 3, None]
+
+
+def test_what_the_caller_refuses_is_a_defect_of_its_row():
+    def keep(answer):
+        if answer.item == "b":
+            raise InvalidData(f"expected another item; got {answer.item!r}")
+
+    with pytest.raises(InvalidData, match=r"line 3: expected another item; got 'b'\."):
+        plain.import_answers(io.StringIO("id,annotator,label\na,x,1\nb,x,1\n"), kind="csv", keep=keep)

@@ -131,10 +131,12 @@ def percentile_interval(replicates: NDArray[np.float64], *, confidence_level: fl
 
 
 def _share_below(values: NDArray[np.float64], others: NDArray[np.float64]) -> NDArray[np.float64]:
-    ordered = np.sort(others)
-    below = np.searchsorted(ordered, values, side="left")
-    at_most = np.searchsorted(ordered, values, side="right")
-    return np.asarray((below + at_most) / (2 * ordered.size))
+    ordered, order = np.sort(others), np.argsort(values)
+    ascending = values[order]  # several times faster to look up than values in any order
+    twice = np.searchsorted(ordered, ascending, side="left") + np.searchsorted(ordered, ascending, side="right")
+    shares = np.empty(len(values))
+    shares[order] = twice / (2 * ordered.size)
+    return shares
 
 
 def _covariance_of_mean(rows: NDArray[np.float64]) -> NDArray[np.float64]:

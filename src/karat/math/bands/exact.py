@@ -18,6 +18,8 @@ from scipy.optimize import brentq
 from scipy.signal import fftconvolve
 from scipy.special import betaincinv, gammaln, xlogy
 
+from karat.math.binomial import clopper_pearson
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -27,21 +29,6 @@ _MOST_RANKS = 600
 # How the permitted error is shared: base rate, anchor class, counted class.
 _PR_SHARES = (0.2, 0.4, 0.4)
 _ROC_SHARES = (0.5, 0.5)
-
-
-def clopper_pearson(n_hits: int, n_draws: int, *, confidence_level: float) -> tuple[float, float]:
-    """Exact interval for a binomial probability.
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(0, 10, confidence_level=0.95)
-    >>> low, round(high, 4)
-    (0.0, 0.3085)
-    """
-    tail = (1 - confidence_level) / 2
-    low = float(betaincinv(n_hits, n_draws - n_hits + 1, tail)) if n_hits > 0 else 0.0
-    high = float(betaincinv(n_hits + 1, n_draws - n_hits, 1 - tail)) if n_hits < n_draws else 1.0
-    return low, high
 
 
 def noncrossing_probability(
@@ -158,7 +145,7 @@ def exact_pr_band(ordered: NDArray[np.bool_], levels: NDArray[np.float64], *, co
     low_tail, high_tail = exact_tails(
         ordered, levels, anchor_is_positive=True, anchor_confidence=for_anchor, counted_confidence=for_counted
     )
-    low_rate, high_rate = clopper_pearson(int(ordered.sum()), ordered.size, confidence_level=for_rate)
+    low_rate, high_rate = map(float, clopper_pearson(ordered.sum(), ordered.size, confidence_level=for_rate))
     return _precision(low_rate, levels, high_tail), _precision(high_rate, levels, low_tail)
 
 

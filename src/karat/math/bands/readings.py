@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.math.bands.exact import clopper_pearson
+from karat.math.binomial import clopper_pearson
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,6 +92,6 @@ def f1_interval(
     union = n_true_positives + n_false_positives + n_false_negatives
     if union == 0:
         return 0.0, 0.0, 1.0
-    low, high = clopper_pearson(n_true_positives, union, confidence_level=confidence_level)
+    low, high = map(float, clopper_pearson(n_true_positives, union, confidence_level=confidence_level))
     share = n_true_positives / union
     return 2 * share / (1 + share), 2 * low / (1 + low), 2 * high / (1 + high)

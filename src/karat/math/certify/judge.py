@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from karat.math.certify.bounds import Bounds, bounds_at, make_consistent
+from karat.math.certify.bounds import Bounds
 from karat.math.certify.noise import true_yield_bounds
+from karat.math.path import bounds_at, tighten
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,12 +39,12 @@ def look_bounds(
     low = np.concatenate([[0.0], low, low[-1] + 0.0 * np.array(rest)])
     high = np.concatenate([[0.0], high, high[-1] + 1.0 * np.array(rest)])
     estimate = np.concatenate([[0.0], estimate, estimate[-1] + 0.5 * np.array(rest)])
-    low, high = make_consistent(knots, low, high)
+    low, high = tighten(knots, low, high)
     errors = settings.label_errors
     if errors is not None:
         wrong = 1.0 - (sum(errors.specificity)) / 2.0
         estimate = (estimate - wrong * knots) / max(errors.gain(settings.side), 0.01)
-        low, high = make_consistent(knots, *true_yield_bounds(knots, low, high, errors=errors))
+        low, high = tighten(knots, *true_yield_bounds(knots, low, high, errors=errors))
     return Bounds(knots, low, high, np.clip(estimate, low, np.maximum(low, high)))
 
 
@@ -62,7 +63,7 @@ def tolerance_shares(bounds: Bounds, settings: Settings) -> tuple[NDArray[np.int
     turns = np.clip(np.floor(np.minimum(rising, waiting)), 1, np.diff(knots)[wide] - 1).astype(np.int64) + knots[wide]
     ranks = np.unique(np.concatenate([knots, turns, turns + 1, [from_rank, last_rank]]))
     ranks = ranks[(ranks >= from_rank) & (ranks <= last_rank)]
-    low, high = bounds_at(ranks, knots=knots, low=low, high=high)
+    low, high = bounds_at(knots, low, high, at=ranks)
     if settings.side == "both":
         middle = 0.5 * (low + high)
         half_width = 0.5 * (high - low)

@@ -128,10 +128,14 @@ class Look:
                 self._columns[name][self._n : more] = columns[name]
         self._n = more
 
-    def take(self, ranks: IntArray, values: NDArray[np.int8]) -> NDArray[np.bool_]:
-        """Take answers; say which of the ranks this look holds."""
+    def holds(self, ranks: IntArray) -> NDArray[np.bool_]:
+        """Say which of the ranks this look has drawn."""
+        return np.isin(ranks, self._column("ranks"))
+
+    def take(self, ranks: IntArray, values: NDArray[np.int8]) -> None:
+        """Take answers; ranks that this look has not drawn are passed over."""
         if self._n == 0:
-            return np.zeros(len(ranks), np.bool_)
+            return
         own = self._column("ranks")
         place = np.minimum(np.searchsorted(own, ranks), self._n - 1)
         held = own[place] == ranks
@@ -140,7 +144,6 @@ class Look:
         if np.any(place[changed] < self._n_settled):  # an answer was revised: start over
             self._n_settled = 0
             self._tally = self._fresh_tally()
-        return np.asarray(held)
 
     def values_at(self, ranks: IntArray) -> NDArray[np.int8]:
         """Return this look's answers for ranks, pending where it has none."""

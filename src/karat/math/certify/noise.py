@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainccinv, betaincinv
 
 from karat import _check
+from karat.math.binomial import clopper_pearson
 
 FloatArray = NDArray[np.float64]
 
@@ -80,9 +80,8 @@ class LabelErrors:
         for name, (right, total) in (("positives", positives), ("negatives", negatives)):
             _check.whole(name, total)
             _check.whole(name, right, most=total)
-            least = float(betaincinv(right, total - right + 1, each)) if right > 0 else 0.0
-            most = float(betainccinv(right + 1, total - right, each)) if right < total else 1.0
-            limits.append((least, most))
+            least, most = clopper_pearson(right, total, confidence_level=1.0 - 2.0 * each)
+            limits.append((float(least), float(most)))
         sensitivity, specificity = limits
         if side == "lower":  # the lower bound rests on the most sensitivity and the least specificity alone
             sensitivity, specificity = (0.0, sensitivity[1]), (specificity[0], 1.0)

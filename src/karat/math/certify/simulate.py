@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat import _check
-from karat.math.certify.bounds import Bounds, bounds_at, intersect
+from karat.math.certify.bounds import Bounds, intersect
 from karat.math.certify.cells import Cells
 from karat.math.certify.course import NO_PARENTS, make_course, pilot_forecast
 from karat.math.certify.judge import look_bounds, worst_share
 from karat.math.certify.layout import Parents
 from karat.math.certify.steps import Labels, label_at, run_pass
 from karat.math.certify.walk import Walk
+from karat.math.path import bounds_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +78,7 @@ class SimulatedPass:
     def covers(self, yields: NDArray[np.int64]) -> bool:
         """Say whether the bounds hold at every rank, given the true yield at ranks 1, 2, ..."""
         knots, low, high, _ = self.bounds
-        low, high = bounds_at(np.arange(1, len(yields) + 1), knots=knots, low=low, high=high)
+        low, high = bounds_at(knots, low, high, at=np.arange(1, len(yields) + 1))
         return bool(np.all((low <= yields + 1e-6) & (yields <= high + 1e-6)))
 
 

@@ -120,14 +120,16 @@ class Walk:
         if bad.size:
             raise _check.refuse("values", "1, 0 or -1 (unsure)", answers[bad[0]].item())
         answers = answers.astype(np.int8)
+        in_pilot, place = self._places_in_pilot(told)
         held = np.zeros(len(told), np.bool_)
         for look in self._looks:
-            held |= look.take(told, answers)
-        in_pilot, place = self._places_in_pilot(told)
-        for_pilot = in_pilot & ~held if self._is_noisy else in_pilot
+            held |= look.holds(told)
         unasked = np.flatnonzero(~held & ~in_pilot)
         if unasked.size:
             raise _check.refuse("ranks", "ranks that were asked for", told[unasked[0]].item())
+        for look in self._looks:
+            look.take(told, answers)
+        for_pilot = in_pilot & ~held if self._is_noisy else in_pilot
         revised = np.any(self._pilot_values[place[for_pilot]] != answers[for_pilot])
         self._pilot_values[place[for_pilot]] = answers[for_pilot]
         self._finished = None

@@ -5,30 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import beta
 
 from karat import _check
+from karat.math.binomial import clopper_pearson
 from karat.math.pooled.betting import poisson_betting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from karat.math.pooled.sample import PoolSample
-
-
-def clopper_pearson(n_inside: int, n_found: int, *, confidence_level: float = 0.9) -> tuple[float, float]:
-    """Exact interval for a rate.
-
-    Examples
-    --------
-    >>> low, high = clopper_pearson(9, 10)
-    >>> round(low, 3), round(high, 3)
-    (0.606, 0.995)
-    """
-    tail = (1.0 - _check.fraction("confidence_level", confidence_level)) / 2.0
-    low = 0.0 if n_inside == 0 else float(beta.ppf(tail, n_inside, n_found - n_inside + 1))
-    high = 1.0 if n_inside == n_found else float(beta.ppf(1.0 - tail, n_inside + 1, n_found - n_inside))
-    return low, high
 
 
 def guaranteed_intervals(
@@ -83,7 +68,10 @@ def guaranteed_intervals(
             )
             for i in range(sample.mass.shape[0])
         ]
-        theta = (1.0, 1.0) if n_found == 0 else clopper_pearson(n_inside, n_found, confidence_level=1.0 - at_risk / 3)
+        theta = (1.0, 1.0)
+        if n_found > 0:
+            low_theta, high_theta = clopper_pearson(n_inside, n_found, confidence_level=1.0 - at_risk / 3)
+            theta = float(low_theta), float(high_theta)
         recall = [
             _recall_bounds(
                 sample,

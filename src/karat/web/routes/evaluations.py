@@ -13,7 +13,6 @@ from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 
 from karat.documents.relations import FORMATS
-from karat.errors import InvalidInput
 from karat.service import evaluation_export, guidelines
 from karat.service.problems import NotFound
 from karat.store.evaluations import Submission
@@ -73,8 +72,6 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
         with path.open("wb") as stream:
             async for chunk in request.stream():
                 await run_in_threadpool(stream.write, chunk)
-        if request.scope["karat.body"].too_large:
-            raise InvalidInput("The file is too large.")
         found = await run_in_threadpool(
             visit.house.evaluations.submit, visit.project, system, path, by=visit.caller.user, name=file
         )

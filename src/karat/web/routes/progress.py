@@ -39,8 +39,11 @@ def read_curve(visit: Watch) -> dict[str, Any]:
 
 @router.get("/people")
 def read_people(visit: Watch) -> shapes.People:
-    """Return how far votes agree, overall and for each annotator."""
-    return shapes.People(**visit.house.progress.people(visit.project, visit.campaign))
+    """Return how far votes agree, overall and for each annotator; owners also see how each does on gold questions."""
+    found = visit.house.progress.people(visit.project, visit.campaign)
+    if visit.role != "owner":
+        found["annotators"] = [{**person, "on_gold": None} for person in found["annotators"]]
+    return shapes.People(**found)
 
 
 @router.get("/cutoff")

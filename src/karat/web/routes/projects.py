@@ -8,10 +8,12 @@ from fastapi import APIRouter, Depends, Request
 
 from karat.service import guidelines
 from karat.service.access import Caller
-from karat.service.campaign import Campaign
+from karat.service.beginning import Plan, begin_project
+from karat.service.installation import Installation
+from karat.service.keys import keys_of, read_keys
 from karat.store import answers, projects
 from karat.web import shapes
-from karat.web.deps import InProject, SignedIn, Visit, house_of
+from karat.web.deps import Administrator, InProject, SignedIn, Visit, house_of
 
 router = APIRouter(prefix="/api/projects", tags=["projects"])
 
@@ -26,17 +28,33 @@ def list_projects(request: Request, caller: Annotated[Caller, Depends(SignedIn()
         counts = {
             project.id: answers.count_votes(connection, project.id, user_id=caller.user.id) for project, _ in found
         }
-    return [
-        _shape(project, house.campaign(project), role or "owner", counts[project.id], house.feeds.kind(project))
-        for project, role in found
-    ]
+    return [_shape(project, house, role or "owner", counts[project.id], caller) for project, role in found]
+
+
+@router.post("", status_code=201)
+def create_project(
+    body: shapes.NewProject, request: Request, caller: Annotated[Caller, Depends(Administrator("manage"))]
+) -> shapes.Project:
+    """Start a project on an uploaded table, or on one of the folder that the server allows."""
+    house, found = house_of(request), request.app.state.sources
+    project = begin_project(
+        house,
+        found,
+        Plan(
+            title=body.title, source=body.source, score=body.score, id=body.id, lower_is_better=body.lower_is_better,
+            proxy=body.proxy, seed=body.seed, method=body.method.name, parameters=body.method.parameters,
+            settings=body.settings,
+        ),
+        by=caller.user,
+    )  # fmt: skip
+    return _shape(project, house, "owner", 0, caller)
 
 
 @router.get("/{project}")
 def read_project(visit: Annotated[Visit, Depends(InProject("belong"))]) -> shapes.Project:
     with visit.house.database.read() as connection:
         count = answers.count_votes(connection, visit.project.id, user_id=visit.caller.user.id)
-    return _shape(visit.project, visit.campaign, visit.role, count, visit.house.feeds.kind(visit.project))
+    return _shape(visit.project, visit.house, visit.role, count, visit.caller)
 
 
 @router.get("/{project}/settings")
@@ -48,7 +66,7 @@ def read_settings(visit: Annotated[Visit, Depends(InProject("manage", "manage"))
 def change_settings(
     body: shapes.ProjectChange, visit: Annotated[Visit, Depends(InProject("manage", "manage"))]
 ) -> shapes.Settings:
-    """Change title, state, or what people see; options and votes an item stay as they are."""
+    """Change title, state, or what people see; what answers mean and votes an item stay as they are."""
     changed = visit.house.change_project(
         visit.project, body.settings, by=visit.caller.user, title=body.title, state=body.state
     )
@@ -62,20 +80,26 @@ def read_audit(visit: Annotated[Visit, Depends(InProject("manage", "manage"))]) 
         return [shapes.Happening(**entry) for entry in projects.list_audit(connection, visit.project.id, most=200)]
 
 
-def _shape(project: projects.Project, campaign: Campaign, role: str, my_answers: int, kind: str) -> shapes.Project:
+def _shape(
+    project: projects.Project, house: Installation, role: str, my_answers: int, caller: Caller
+) -> shapes.Project:
+    campaign = house.campaign(project)
+    actions, keys = keys_of(campaign.options, read_keys(caller.user.own_keys))
     return shapes.Project(
         slug=project.slug,
-        kind=kind,
+        kind=house.feeds.kind(project),
         title=project.title,
         state=project.state,
         role=role,
         question=campaign.question,
-        options=[shapes.Option(value=o.value, label=o.label, key=o.key, meaning=o.meaning) for o in campaign.options],
+        options=[shapes.Option(value=o.value, label=o.label, key=key, meaning=o.meaning)
+                 for o, key in zip(campaign.options, keys, strict=True)],
         template=campaign.template,
         votes=campaign.votes,
         guidelines=list(guidelines.render(campaign.guidelines)),
         my_answers=my_answers,
-    )
+        keys=actions,
+    )  # fmt: skip
 
 
 def _settings(project: projects.Project) -> shapes.Settings:

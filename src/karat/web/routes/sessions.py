@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request, Response
 
 from karat.service.access import SESSION_DAYS, Caller
+from karat.service.keys import check_keys, read_keys
 from karat.service.problems import NotFound
-from karat.store import people
+from karat.store import people, projects
 from karat.web import shapes
 from karat.web.deps import COOKIE, Anyone, SignedIn, house_of
 
@@ -21,7 +23,8 @@ def who_am_i(caller: Annotated[Caller | None, Depends(Anyone())]) -> shapes.Me |
     if caller is None:
         return None
     user = caller.user
-    return shapes.Me(name=user.name, is_admin=user.is_admin, has_password=user.password_hash is not None)
+    return shapes.Me(name=user.name, is_admin=user.is_admin, has_password=user.password_hash is not None,
+                     keys=read_keys(user.own_keys))  # fmt: skip
 
 
 @router.post("/session", status_code=204, dependencies=[Depends(Anyone())])
@@ -69,6 +72,18 @@ def set_password(
     for session in _sessions(request, caller):
         if not session.current:
             access.revoke_session(caller.user.id, session.id)
+    return Response(status_code=204)
+
+
+@router.put("/session/keys", status_code=204)
+def set_keys(body: shapes.Keys, request: Request, caller: Annotated[Caller, Depends(SignedIn("label"))]) -> Response:
+    """Choose your own keys of the labelling screen; one that would do two things is refused."""
+    house = house_of(request)
+    with house.database.read() as connection:
+        mine = projects.list_projects(connection, user_id=caller.user.id)
+    keys = check_keys(body.keys, [(project.title, house.campaign(project).options) for project, _ in mine])
+    with house.database.write() as connection:
+        people.set_keys(connection, caller.user.id, json.dumps(keys) if keys else None)
     return Response(status_code=204)
 
 

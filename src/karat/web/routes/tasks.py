@@ -9,7 +9,7 @@ from fastapi import APIRouter, BackgroundTasks, Depends, Query
 
 from karat.errors import KaratError
 from karat.service.assignment import Answer
-from karat.service.studies import HIDDEN
+from karat.service.shown import shown_columns
 from karat.store import answers
 from karat.web import shapes
 from karat.web.deps import InProject, Visit
@@ -73,8 +73,8 @@ def history(visit: Label, most: Annotated[int, Query(ge=1, le=1000)] = 50) -> li
 def fields_of(visit: Visit, payload: dict[str, Any]) -> list[shapes.Cell]:
     """Return what people see of an item: the columns the campaign names, or all that do not give the answer away."""
     proxy = visit.house.feeds.proxy_of(visit.project)
-    names = visit.campaign.fields or [name for name in payload if name not in {*HIDDEN, proxy}]
-    return [shapes.Cell(name=name, value=payload.get(name)) for name in names if name in payload]
+    names = shown_columns(payload, visit.campaign, proxy=proxy)
+    return [shapes.Cell(name=name, value=payload[name]) for name in names]
 
 
 def _take(visit: Visit, answer: shapes.Answer) -> shapes.Acknowledged:

@@ -7,7 +7,6 @@ from scipy.stats import beta, binom, binomtest
 
 from karat.math.bands.exact import (
     chosen_ranks,
-    clopper_pearson,
     exact_pr_band,
     exact_roc_band,
     local_level,
@@ -15,6 +14,7 @@ from karat.math.bands.exact import (
     tail_band,
 )
 from karat.math.bands.ordering import midpoint_levels
+from karat.math.binomial import clopper_pearson
 
 
 @pytest.mark.parametrize(("n_hits", "n_draws"), [(0, 5), (5, 5), (3, 17), (40, 1000)])

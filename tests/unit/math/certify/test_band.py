@@ -11,9 +11,10 @@ from scipy import optimize, special
 
 from karat.math.certify.band import Rules, Tally, evaluate
 from karat.math.certify.bets import Bets, make_bets
-from karat.math.certify.bounds import Bounds, bounds_at, intersect, make_consistent
+from karat.math.certify.bounds import Bounds, intersect
 from karat.math.certify.cells import PENDING, Drawn
 from karat.math.certify.variance import variance_table
+from karat.math.path import bounds_at, tighten
 
 MEMORY = 0.25
 
@@ -184,12 +185,12 @@ def test_consistent_bounds_obey_every_yield_curve():
         low = curve[knots] - rng.exponential(3, len(knots))
         high = curve[knots] + rng.exponential(3, len(knots))
         low[0] = high[0] = 0
-        low, high = make_consistent(knots, low, high)
+        low, high = tighten(knots, low, high)
         for bound in (low, high):
             steps = np.diff(bound)
             assert np.all(steps >= -1e-12)
             assert np.all(steps <= np.diff(knots) + 1e-12)
-        at_low, at_high = bounds_at(np.arange(61), knots=knots, low=low, high=high)
+        at_low, at_high = bounds_at(knots, low, high, at=np.arange(61))
         assert np.all(at_low <= curve + 1e-12)
         assert np.all(curve <= at_high + 1e-12)
         np.testing.assert_array_equal(at_low[knots], low)

@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 from karat.errors import InvalidInput
 from karat.math.certify.bets import make_bets
-from karat.math.certify.bounds import Bounds, bounds_at
+from karat.math.certify.bounds import Bounds
 from karat.math.certify.judge import worst_share
 from karat.math.certify.noise import LabelErrors, true_yield_bounds
 from karat.math.certify.pilot import NO_FORECAST, forecast_rates, pilot_ranks
@@ -19,6 +19,7 @@ from karat.math.certify.planner import Goal, Position, _minorant_cost, plan_ahea
 from karat.math.certify.settings import Settings
 from karat.math.certify.stream import uniform
 from karat.math.certify.variance import effective_variance, variance_table
+from karat.math.path import bounds_at
 
 GOAL = Goal(
     last_rank=100_000.0,
@@ -156,6 +157,6 @@ def test_verdict_equals_a_scan_of_every_rank():
         bounds = Bounds(knots, low, high, curve[knots])
         settings = Settings(from_rank=60, relative=rng.choice([0.0, 0.1]), absolute=0.05)
         ranks = np.arange(60, 401)
-        at_low, at_high = bounds_at(ranks, knots=knots, low=low, high=high)
+        at_low, at_high = bounds_at(knots, low, high, at=ranks)
         tolerance = np.maximum(0.05 * ranks, settings.relative * (at_low + at_high) / 2)
         assert worst_share(bounds, settings) == pytest.approx(((at_high - at_low) / 2 / tolerance).max(), rel=0.02)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from karat.errors import InvalidInput
-from karat.math.certify.bounds import bounds_at
 from karat.math.certify.cells import Cells
 from karat.math.certify.forecast import budgets_buy, labels_needed, next_labels
 from karat.math.certify.noise import LabelErrors
 from karat.math.certify.settings import Settings
 from karat.math.certify.simulate import RateCurve, simulate_pass
 from karat.math.certify.walk import Walk
+from karat.math.path import bounds_at
 
 N_ITEMS = 4000
 SMALL = {"relative": 0.1, "absolute": 0.05, "from_rank": 300}
@@ -136,7 +136,7 @@ def test_unsure_items_are_never_drawn_again_and_adjudication_tightens():
     assert len(unsure) > 5
     walk.tell(unsure, labels[np.array(unsure) - 1].astype(int))
     ranks = np.arange(1, N_ITEMS + 1)
-    at = [bounds_at(ranks, knots=b.knots, low=b.low, high=b.high) for b in (wide, walk.bounds())]
+    at = [bounds_at(b.knots, b.low, b.high, at=ranks) for b in (wide, walk.bounds())]
     assert np.all(at[0][0] <= at[1][0] + 1e-9)
     assert np.all(at[1][1] <= at[0][1] + 1e-9)
     assert np.sum(at[0][1] - at[0][0]) > np.sum(at[1][1] - at[1][0])

@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from karat.errors import InvalidInput
+from karat.math.binomial import clopper_pearson
 from karat.math.pooled.betting import betting_interval, poisson_betting
-from karat.math.pooled.guaranteed import clopper_pearson
 from karat.math.pooled.intervals import logit_interval, normal_quantile, shared_ranks, wilson_interval
 from karat.math.pooled.simple import simple_f1, simple_precision, simple_recall
 
@@ -37,7 +37,7 @@ def test_wilson_covers_as_it_should():
 
 
 def test_clopper_pearson_ends_by_their_definition():
-    low, high = clopper_pearson(7, 20)
+    low, high = clopper_pearson(7, 20, confidence_level=0.9)
     assert binom.sf(6, 20, low) == pytest.approx(0.05)
     assert binom.cdf(7, 20, high) == pytest.approx(0.05)
     assert clopper_pearson(0, 5)[0] == 0

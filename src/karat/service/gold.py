@@ -1,0 +1,84 @@
+"""Gold questions: a table of items whose answer is known, mixed in among the others to see how people do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from karat import _check
+from karat.draws import UNSURE
+from karat.errors import InvalidData
+from karat.formats.answers import read_word
+from karat.formats.tables import FileTable
+from karat.service.assignment import settle_label
+from karat.service.shown import plain, shown_columns
+from karat.store import gold, projects
+from karat.store.gold import Question
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from karat.service.campaign import Campaign
+    from karat.store.database import Database
+    from karat.store.people import User
+    from karat.store.projects import Project
+
+MOST_QUESTIONS = 10_000
+
+
+class Gold:
+    """The gold questions of all projects."""
+
+    def __init__(self, database: Database, *, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._clock = clock
+
+    def columns(self, project: Project, campaign: Campaign) -> list[str]:
+        """Return the columns that people see of an item: a gold question must have them too, or it would stand out."""
+        with self._database.read() as connection:
+            document = projects.draw_document(connection, project.id)
+            payload = projects.any_payload(connection, project.id)
+        return shown_columns(payload, campaign, proxy=(document.get("resource") or {}).get("proxy"))
+
+    def add(self, project: Project, campaign: Campaign, questions: Sequence[Question], *, by: User) -> int:
+        """Add questions, or correct the answers of those known by their name; return how many are new."""
+        with self._database.write() as connection:
+            added = gold.add(connection, project.id, questions)
+            for item_id in gold.drawn(connection, project.id):
+                settle_label(connection, campaign, item_id)
+            projects.add_audit(connection, "add gold questions", now=self._clock(), user_id=by.id,
+                               project_id=project.id, added=added, given=len(questions))  # fmt: skip
+        return added
+
+
+def read_questions(path: Path, *, truth: str, id: str | None, columns: Sequence[str]) -> list[Question]:
+    """Read a table of gold questions.
+
+    Parameters
+    ----------
+    truth
+        The column with the answers: yes and no, 1 and 0, ...
+    id
+        The column that names an item as the resource does; if None, the questions have no names.
+    columns
+        What people see of an item.
+    """
+    table = FileTable(path)
+    _check.whole("questions", table.n_rows, least=1, most=MOST_QUESTIONS)
+    for column in (truth, *columns, *([] if id is None else [id])):
+        table.require(column)
+    if id is not None:
+        table.id_numbers(id)  # missing and double ids are refused
+    questions = []
+    for number, row in enumerate(table.rows(np.arange(table.n_rows)), start=1):
+        try:
+            answer = read_word(row[truth])
+        except InvalidData as error:
+            raise InvalidData(f"{path}, row {number}, column '{truth}': {error}.") from None
+        if answer is None or answer == UNSURE:
+            raise InvalidData(f"{path}, row {number}, column '{truth}': expected yes or no; got {row[truth]!r}.")
+        payload = plain({column: row[column] for column in columns})
+        questions.append(Question(None if id is None else str(row[id]), int(answer), payload))
+    return questions

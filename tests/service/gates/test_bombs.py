@@ -1,0 +1,132 @@
+"""Gate: files made to fill memory, sent to a running service: refused with 4xx, memory grows by less than 200 MB."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import http.client
+import io
+import itertools
+import json
+import zipfile
+
+import duckdb
+import pandas as pd
+import pytest
+from running_service import Service
+from sqlalchemy import select
+
+import karat
+from karat.service.campaign import Campaign
+from karat.service.installation import Installation
+from karat.store import schema
+
+MEGABYTE = 2**20
+MOST_GROWTH = 200 * MEGABYTE
+
+
+def memory_of(pid, which):
+    lines = dict(line.split(":", 1) for line in open(f"/proc/{pid}/status"))  # noqa: SIM115, PTH123
+    return int(lines[which].split()[0]) * 1024
+
+
+@pytest.fixture
+def served(tmp_path):
+    """Return a running service, the token of its owner, and its database."""
+    url = str(tmp_path / "karat.db")
+    house = Installation(url)
+    path = tmp_path / "few.csv"
+    pd.DataFrame({"id": range(50), "text": "t", "score": range(50)}).to_csv(path, index=False)
+    engine, method = karat.open(path, score="score", id="id"), karat.Point(rank=50, labels=50)
+    house.create_project("Few", engine, Campaign(), by=house.owner(), method=method)
+    _, token = house.access.make_token(house.owner().id, name="t", scopes=["read", "label", "manage"])
+    service = Service(tmp_path, url).start()
+    yield service, token, house
+    service.stop()
+    house.close()
+
+
+def send(service, token, path, body, size=None):
+    """Send a body, from an iterator if it is large; return status and response."""
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=600)
+    headers = {"authorization": f"Bearer {token}", "content-type": "application/octet-stream"}
+    if size is not None:
+        headers["content-length"] = str(size)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # refused before all was sent
+        connection.request("POST", path, body, headers)
+    response = connection.getresponse()
+    text = response.read()
+    connection.close()
+    return response.status, text
+
+
+def bomb(head, pattern, size):
+    """Return the pieces of a bomb and how long they are together."""
+    chunk = pattern * max(1, MEGABYTE // len(pattern))
+    n_chunks = size // len(chunk)
+    return itertools.chain([head], itertools.repeat(chunk, n_chunks)), len(head) + n_chunks * len(chunk)
+
+
+CROWD = b"".join(b"%d,a%07d,yes\n" % (number % 50, number) for number in range(200_000))
+TEXTS = {
+    "brackets": ("label-studio", b"[", b"["),
+    "mappings": ("argilla", b"[", b'{"a":'),
+    "one long line": ("prodigy", b'{"text": "', b"x"),
+    "many small things": ("label-studio", b'[{"data": [', b"{},"),
+    "quotes never closed": ("mturk", b'WorkerId,Input.id,Answer.label\n"', b"x\n"),
+    "one long row": ("csv", b"id,annotator,label\n", b"x,"),
+    "one long header": ("csv", b"id,", b"x,"),
+    "ever new annotators": ("csv", b"id,annotator,label\n", CROWD),
+}
+
+
+@pytest.mark.parametrize("size", [40 * MEGABYTE, pytest.param(450 * MEGABYTE, marks=pytest.mark.long)])
+def test_bombs_are_refused_within_bounded_memory(served, size):
+    service, token, house = served
+    send(service, token, "/api/projects/few/import?format=csv", b"id,annotator,label\n0,ann,yes\n")  # all is loaded
+    before = memory_of(service.process.pid, "VmRSS")
+    codes = {}
+    for name, (format_, head, pattern) in TEXTS.items():
+        body, total = bomb(head, pattern, size)
+        address = f"/api/projects/few/import?format={format_}"
+        codes[name] = send(service, token, address, body, total)[0]
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("answers.csv", b"\0" * size)
+    codes["zip"] = send(service, token, "/api/projects/few/import?format=csv", packed.getvalue())[0]
+    codes["gzip"] = send(service, token, "/api/projects/few/import?format=jsonl", gzip.compress(b" " * size))[0]
+    path = service.folder / "bomb.parquet"
+    duckdb.sql("SELECT 'x' AS id, repeat('y', 100000) AS annotator, 'yes' AS label FROM range(20000)").write_parquet(
+        str(path)
+    )
+    codes["parquet"] = send(service, token, "/api/projects/few/import?format=parquet", path.read_bytes())[0]
+    codes["json body"] = send(service, token, "/api/projects/few/answers", b'{"answers": [' + b"[" * 900_000)[0]
+    codes["too large"] = send(service, token, "/api/projects/few/answers", b"x" * 2_000_000)[0]
+    codes["upload"] = send(service, token, "/api/projects/few/import?format=csv", b"", 10**12)[0]
+    assert {name: code for name, code in codes.items() if not 400 <= code < 500} == {}
+    growth = memory_of(service.process.pid, "VmHWM") - before
+    print(f"{len(codes)} bombs of {size / MEGABYTE:.0f} MB: memory grew by {growth / MEGABYTE:.0f} MB at most")  # noqa: T201
+    assert growth < MOST_GROWTH
+    with house.database.read() as connection:
+        assert len(connection.execute(select(schema.votes)).all()) == 1
+
+
+@pytest.mark.parametrize("n_rows", [5000, pytest.param(1_000_000, marks=pytest.mark.long)])
+def test_a_bad_million_rows_are_all_named(served, n_rows):
+    service, token, house = served
+    send(service, token, "/api/projects/few/import?format=csv", b"id,annotator,label\n0,ann,yes\n")
+    before = memory_of(service.process.pid, "VmRSS")
+    kinds = [b"%d,bob,yes", b"%d,bob,maybe", b"nobody%d,bob,yes", b"%d,b\xff,yes", b"%d,bob"]
+    rows = [kinds[number % 5 if number % 3 else 0] % (number % 50) for number in range(n_rows)]
+    bad = [number + 2 for number in range(n_rows) if number % 3 and number % 5]
+    body = b"id,annotator,label\n" + b"\n".join(rows) + b"\n"
+    status, text = send(service, token, "/api/projects/few/import?format=csv&name=big.csv", body)
+    assert status == 400
+    found = json.loads(text)
+    assert [defect["line"] for defect in found["defects"]] == bad
+    assert found["detail"].startswith(f"{len(bad):,} defects, nothing was imported:")
+    growth = memory_of(service.process.pid, "VmHWM") - before
+    print(f"{n_rows:,} rows with {len(bad):,} defects: memory grew by {growth / MEGABYTE:.0f} MB at most")  # noqa: T201
+    assert growth < MOST_GROWTH
+    with house.database.read() as connection:
+        assert len(connection.execute(select(schema.votes)).all()) == 1
