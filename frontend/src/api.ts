@@ -4,7 +4,7 @@ export type Meaning = "positive" | "negative" | "unsure";
 export interface Option { value: string; label: string; key: string; meaning: Meaning }
 export type Node = string | { tag: string; href?: string; children: Node[] };
 export interface Project {
-  slug: string; title: string; state: string; role: string; question: string; options: Option[]; template: string;
+  slug: string; kind: "campaign" | "evaluation" | "reading"; title: string; state: string; role: string; question: string; options: Option[]; template: string;
   votes: number; guidelines: Node[]; my_answers: number; keys: Record<string, string>;
 }
 export interface Cell { name: string; value: unknown }
@@ -50,6 +50,37 @@ export interface Dispute {
   item: number; fields: Cell[]; label: number | null; adjudicated: string | null;
   votes: { user: string; value: string; note: string | null }[];
 }
+export interface Evaluation {
+  title: string; role: string; kind: string; guidelines: Node[]; predicates: Record<string, string>; types: string[];
+  columns: string[]; half_width: number; confidence_level: number; law: string; published: boolean; n_documents: number;
+  n_tokens: number; labelled: number; open: number; answers: number; spent: number; price: number; currency: string;
+  reading: string | null;
+}
+export interface Standing {
+  rank: number | null; system: string; version: number; precision: Bounds; recall: Bounds; f1: Bounds;
+  n_predictions: number; n_labels: number;
+}
+export interface Leaderboard {
+  rows: Standing[]; metric: string; notes: string[]; hidden: number; n_labels?: number; n_pending?: number;
+  confidence_level?: number; guarantee?: string; n_items?: number;
+}
+export interface Cost { labels: number; answers: number; money: number; currency: string }
+export interface Submission {
+  id: number; system: string; version: number | null; state: "checked" | "accepted" | "retracted"; file: string; user: string;
+  created_at: number; n_predictions: number; n_new: number; first: Cost; most: Cost;
+}
+export interface Mention { start: number; end: number; type: string; canonical: number; link: string | null }
+export interface Relation { subject: number; predicate: string; object: number }
+export interface Marks { mentions: Mention[]; relations: Relation[] }
+export interface TextDocument {
+  item: number; name: string; text: string; sentences: [number, number][]; tokens: [number, number][]; annotation: Marks;
+  types: string[]; predicates: Record<string, string>;
+}
+export interface ReadingSummary {
+  documents: number; read: number; readings: number; agreement: Record<string, number | null>;
+  found: { together: number[]; majority: number; spans: number } | null; relations: number; tokens: number; pairs: number;
+  spent: number;
+}
 export interface Member { id: number; name: string; role: string }
 
 export class Refusal extends Error {
@@ -59,6 +90,7 @@ export class Unreachable extends Error {}
 
 export async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
   let response: Response;
+  const file = body instanceof Blob ? body : undefined;
   try {
     const file = body instanceof Blob;
     response = await fetch(`/api${path}`, {

@@ -89,3 +89,33 @@ def test_the_studies_print_the_keys_they_promise(systems, capsys):
     assert all(promised <= set(figures) for figures in estimators.values())
     assert main(["pool", "bias", *files, "--trials", "20"]) == 0
     assert "leave one out" in capsys.readouterr().out
+
+
+def test_what_is_said_on_the_way(systems, capsys):
+    folder, _truth = systems
+    pool = folder / "pool"
+    (folder / "one.csv").write_text("id,subject\nx1,=2+2\n")
+    assert main(["pool", "create", str(pool), "--half-width", "0.7"]) == 1
+    assert "'--half-width' must be in (0, 0.5)" in capsys.readouterr().err
+    assert main(["pool", "add", str(pool), "good", str(folder / "good.csv")]) == 0
+    assert "good is in with 400 predictions; 1 system in" in capsys.readouterr().out
+    assert main(["pool", "add", str(pool), "good", str(folder / "one.csv")]) == 1
+    assert "already, with 400 predictions; to put one.csv in their place, give --replace" in capsys.readouterr().err
+    assert main(["pool", "add", str(pool), "good", str(folder / "one.csv"), "--replace"]) == 0
+    assert "good replaces 400 predictions with 1; 1 system" in capsys.readouterr().out
+    assert main(["pool", "retract", str(pool), "none"]) == 1
+    assert "'SYSTEM' must be one of 'good'" in capsys.readouterr().err
+    asked = folder / "asked.csv"
+    assert main(["pool", "next", str(pool), "--items-out", str(asked)]) == 0
+    assert "1 item to label" in capsys.readouterr().out
+    assert asked.read_text().splitlines() == ["id,subject,label", "x1,'=2+2,"]
+    asked.write_text("id,label\nx1,unsure\n")
+    assert main(["pool", "tell", str(pool), str(asked)]) == 0
+    assert "1 new label, 1 of all unsure" in capsys.readouterr().out
+    asked.write_text("id,label\nx1,0\nnothing,0\n")
+    assert main(["pool", "tell", str(pool), str(asked)]) == 1
+    assert "asked.csv, line 3: id 'nothing' is in no submission; to keep such labels" in capsys.readouterr().err
+    assert main(["pool", "tell", str(pool), str(asked), "--keep-unknown"]) == 0
+    left = folder / "left.csv"
+    assert main(["pool", "next", str(pool), "--items-out", str(left)]) == 0
+    assert not left.exists()

@@ -19,7 +19,7 @@ LAYERS = (
     ("draws", "showing"),
     ("curves", "exact_curve", "bands", "forecast"),
     ("designs", "pool", "engines", "formats", "judges", "store", "gates", "metrics"),
-    ("resources", "slices", "carried"),
+    ("resources", "slices", "carried", "documents"),
     ("study", "measured", "judging", "topics"),
     ("simulation", "report", "service", "demo"),
     ("web",),

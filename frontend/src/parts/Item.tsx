@@ -1,6 +1,7 @@
 // An item laid out by template. Values are only ever put in as text.
 
 import type { Cell } from "../api";
+import { Instance } from "./Instance";
 import { Spans } from "./Spans";
 
 export function show(value: unknown): string {
@@ -50,6 +51,7 @@ export function Item({ fields, template }: { fields: Cell[]; template: string })
       <Rest fields={fields.slice(2)} />
     </div>;
   }
+  if (template === "instance") return <Instance fields={fields} />;
   if (template === "search" && first && second) return <SearchResult fields={fields} />;
   if (template === "spans" && first && second) {
     return <div class="item text"><Spans text={show(first.value)} spans={second.value} /><Rest fields={fields.slice(2)} /></div>;

@@ -22,8 +22,11 @@ export function Projects() {
         <p>{project.question}</p>
         <p class="hint">{project.role}{project.state !== "open" && ` · ${project.state}`} · {project.my_answers.toLocaleString("en-US")} answers by you</p>
         <p class="buttons">
-          {project.role !== "viewer" && <a class="button primary" href={`#/p/${project.slug}/label`}>Label</a>}
-          {project.role !== "annotator" && <a class="button" href={`#/p/${project.slug}`}>Watch</a>}
+          {project.role !== "viewer" && <a class="button primary" href={project.kind === "reading" ? `#/r/${project.slug}` : `#/p/${project.slug}/label`}>
+            {project.kind === "reading" ? "Read" : "Label"}</a>}
+          {project.kind === "evaluation" && <a class="button" href={`#/e/${project.slug}`}>Leaderboard</a>}
+          {project.kind === "reading" && project.role !== "annotator" && <a class="button" href={`#/r/${project.slug}/results`}>Results</a>}
+          {project.kind === "campaign" && project.role !== "annotator" && <a class="button" href={`#/p/${project.slug}`}>Watch</a>}
         </p>
       </li>)}
     </ul>

@@ -21,7 +21,8 @@ def run(
 ) -> None:
     """Copy a SQLite database while the service runs, and check the copy; or make a database from such a copy.
 
-    An existing file is never overwritten. For PostgreSQL use pg_dump.
+    The pools of evaluations that lie beside the database are copied with it. An existing file is never overwritten. For
+    PostgreSQL use pg_dump.
 
     Examples:
 
@@ -38,6 +39,7 @@ def run(
             raise InvalidInput(f"'--db' must be a path that does not exist yet; got {where!r}.")
         _check(target)
         shutil.copyfile(target, where)
+        _copy_pools(target, Path(where))
         _say(f"Restored {where} from {target}.", as_json=as_json, restored=where, copy=str(target))
         return
     if "://" not in where and not Path(where).exists():
@@ -48,7 +50,18 @@ def run(
     finally:
         database.close()
     _check(target)
+    if "://" not in where:
+        _copy_pools(Path(where), target)  # after the database: a pool may know more than it, never less
     _say(f"Wrote {target}, checked.", as_json=as_json, database=where, copy=str(target))
+
+
+def _copy_pools(source: Path, target: Path) -> None:
+    """Copy the pools of evaluations that lie beside a database, if there are any."""
+    pools, copy = (path.with_name(f"{path.stem}-pools") for path in (source, target))
+    if pools.is_dir():
+        if copy.exists():
+            raise InvalidInput(f"There is a folder {str(copy)!r} already; it is not overwritten.")
+        shutil.copytree(pools, copy, ignore=shutil.ignore_patterns("tmp-*", "upload-*"))
 
 
 def _say(text: str, *, as_json: bool, **facts: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -35,7 +36,7 @@ COMMANDS = (
     "backup",
 )
 _MODULES = {"import": "import_"}  # a word of Python's own
-GROUPS = ("pool", "judge")
+GROUPS = ("pool", "judge", "evaluation")
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
@@ -79,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KaratError as error:
         if isinstance(error, InvalidData) and error.defects and "--json" in arguments:
             print_defects(error)
-        return complain(str(error))
+        return complain(in_options(str(error), arguments))
     except (KeyboardInterrupt, typer.Abort):
         return complain("interrupted; nothing was left half written.")
     except BrokenPipeError:  # the reader of our output has seen enough
@@ -94,6 +95,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     if result == _INTERRUPTED:
         return complain("interrupted; nothing was left half written.")
     return result if isinstance(result, int) else 0
+
+
+def in_options(text: str, arguments: Sequence[str]) -> str:
+    """Return an error of a command of a group with the library's arguments named as the command names them."""
+    if len(arguments) < 2 or arguments[0] not in GROUPS:
+        return text
+    names = import_module(f"karat.cli.{arguments[0]}").OPTIONS
+    for name, option in names.items():
+        text = re.sub(rf"'{name}'(?= must| and )|\b{name}=(True|False)", f"'{option}'", text)
+        text = text.replace(f"pass '{option}'", f"give {option}")
+    return text
 
 
 def entry() -> None:

@@ -13,6 +13,7 @@ from karat import plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.errors import InvalidInput
+from karat.formats.formulas import neutralise
 from karat.formats.tables import FileTable
 from karat.pool.pictures import plot_arrivals, plot_bias
 from karat.pool.pool import Pool
@@ -25,6 +26,23 @@ group = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
+
+OPTIONS = {
+    "half_width": "--half-width",
+    "confidence_level": "--confidence",
+    "seed": "--seed",
+    "law": "--law",
+    "learn": "--independent",
+    "replace": "--replace",
+    "keep_unknown": "--keep-unknown",
+    "metric": "--metric",
+    "interval": "--interval",
+    "documents": "--document",
+    "folder": "POOL",
+    "name": "SYSTEM",
+    "n": "-n",
+}
+"""What the arguments of `Pool` are called here, for errors."""
 
 Folder = Annotated[Path, typer.Argument(help="The pool's folder.")]
 Metric = Annotated[str, typer.Option(help="precision, recall or f1.")]
@@ -72,11 +90,14 @@ def create(
 @group.command()
 def add(
     pool: Folder,
-    system: Annotated[str, typer.Argument(help="The system's name; the same name again replaces it.")],
+    system: Annotated[str, typer.Argument(help="The system's name.")],
     predictions: Annotated[Path, typer.Argument(help="CSV, TSV, JSONL, Parquet with 'id', or a TREC run.")],
     team: Annotated[str, typer.Option(help="Who submits it.")] = "",
     judge: Annotated[bool, typer.Option("--judge", help="These are a judge model's votes, not a system.")] = False,
     depth: Annotated[int | None, typer.Option(help="Of a TREC run, keep this many ranks.")] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Let it take the place of the system of this name.")
+    ] = False,
 ) -> None:
     """Submit a system; a pool that does not exist is made.
 
@@ -87,8 +108,16 @@ def add(
         karat pool add trec bm25 bm25.run --depth 100
     """
     opened = Pool(pool) if pool.exists() else Pool.create(pool)
-    opened.add(system, predictions, team=team, is_judge=judge, depth=depth)
-    print_text(f"{system} is in; {len(opened.systems)} systems in {pool}. Next: karat pool next {pool}")
+    gone = opened.add(system, predictions, team=team, is_judge=judge, depth=depth, replace=replace)
+    added = opened.state.systems[-1]
+    what = f"{system} is in with {_count(added.n_predictions, 'prediction')}"
+    if gone is not None:
+        what = f"{system} replaces {_count(gone.n_predictions, 'prediction')} with {added.n_predictions:,}"
+    print_text(f"{what}; {_count(len(opened.systems), 'system')} in {pool}. Next: karat pool next {pool}")
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
 
 
 @group.command()
@@ -108,7 +137,11 @@ def next_items(
     pool: Folder,
     n: Annotated[int | None, typer.Option("-n", help="How many items; all that are needed now if not given.")] = None,
     items_out: Annotated[
-        Path | None, typer.Option("--items-out", help="Write them as CSV with an empty 'label'.")
+        Path | None,
+        typer.Option(
+            "--items-out",
+            help="Write them as CSV with an empty 'label', beside the predictions' columns; no file if none are.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -118,27 +151,35 @@ def next_items(
 
         karat pool next matchers --items-out to_label.csv
     """
-    asked = Pool(pool).next(n)
-    if items_out is not None:
+    opened = Pool(pool)
+    asked = opened.next(n)
+    payload = opened.items(asked)
+    if items_out is not None and asked:
+        columns = list(dict.fromkeys(name for item in asked for name in payload.get(item, {})))
         with study.write_whole(items_out, newline="") as stream:
             writer = csv.writer(stream)
-            writer.writerow(["id", "label"])
-            writer.writerows([item, ""] for item in asked)
+            writer.writerow(["id", *columns, "label"])
+            for item in asked:
+                shown = payload.get(item, {})
+                writer.writerow([item, *(neutralise(shown.get(name)) for name in columns), ""])
     if as_json:
-        print_json({"labels": len(asked), "ids": asked})
+        print_json({"labels": len(asked), "ids": asked, "items": payload})
     elif not asked:
         print_text(f"Nothing to label: every system is known as well as was asked for. See: karat pool scores {pool}")
     elif items_out is None:
         print_text("\n".join(asked))
     else:
-        print_text(f"{len(asked):,} items to label in {items_out}; then: karat pool tell {pool} {items_out}")
+        print_text(f"{_count(len(asked), 'item')} to label in {items_out}; then: karat pool tell {pool} {items_out}")
 
 
 @group.command()
 def tell(
     pool: Folder,
-    labels: Annotated[Path, typer.Argument(help="A table 'id, label', or TREC qrels.")],
+    labels: Annotated[Path, typer.Argument(help="A table 'id, label' (0, 1 or unsure), or TREC qrels.")],
     replace: Annotated[bool, typer.Option("--replace", help="Let new labels correct old ones.")] = False,
+    keep_unknown: Annotated[
+        bool, typer.Option("--keep-unknown", help="Keep labels of ids that no system predicts yet.")
+    ] = False,
     least_grade: Annotated[int, typer.Option(help="Of qrels: the least grade that counts as right.")] = 1,
 ) -> None:
     """Take in labels.
@@ -147,8 +188,10 @@ def tell(
 
         karat pool tell matchers to_label.csv
     """
-    new = Pool(pool).tell(labels, replace=replace, least_grade=least_grade)
-    print_text(f"{new:,} new labels. Next: karat pool next {pool}")
+    opened = Pool(pool)
+    new = opened.tell(labels, replace=replace, keep_unknown=keep_unknown, least_grade=least_grade)
+    unsure = f", {opened.state.n_unsure:,} of all unsure" if opened.state.n_unsure else ""
+    print_text(f"{_count(new, 'new label')}{unsure}. Next: karat pool next {pool}")
 
 
 @group.command()
@@ -164,10 +207,11 @@ def truth(
 
         karat pool truth kb true.csv --relation subject --relation predicate --relation object --document doc
     """
+    opened = Pool(pool)
     table = FileTable(instances)
     columns = [table.texts(name) for name in relation or ["id"]]
     names = [chr(31).join(map(str, parts)) for parts in zip(*columns, strict=True)]
-    Pool(pool).tell_truth(names, [str(name) for name in table.texts(document)] if document else ())
+    opened.tell_truth(names, [str(name) for name in table.texts(document)] if document else ())
     print_text(f"{len(names):,} true relations taken in.")
 
 

@@ -51,7 +51,12 @@ def run(
     from karat.web.settings import Settings  # noqa: PLC0415
 
     settings = Settings.read(file=config, db=db, host=host, port=port, log=log)
-    start(settings, Installation(settings.db, judges=read_judges(settings.judges)), workers=workers, link=link)
+    start(
+        settings,
+        Installation(settings.db, judges=read_judges(settings.judges), pools=settings.pools),
+        workers=workers,
+        link=link,
+    )
 
 
 def start(settings: Settings, house: Installation, *, workers: int = 1, link: bool = False) -> None:
@@ -92,6 +97,7 @@ def start(settings: Settings, house: Installation, *, workers: int = 1, link: bo
         "folder",
         "judges",
         "log",
+        "pools",
     ):
         os.environ[f"KARAT_{name.upper()}"] = str(getattr(settings, name))
     uvicorn.run("karat.web.app:from_environment", factory=True, workers=workers, **shared)

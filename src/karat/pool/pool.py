@@ -5,28 +5,34 @@ from __future__ import annotations
 import hashlib
 import shutil
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from karat import _check
 from karat.errors import InvalidData, InvalidInput
-from karat.math.pooled.estimate import METRICS, estimate_metrics
-from karat.math.pooled.intervals import difference_interval
+from karat.math.pooled.estimate import METRICS
 from karat.pool.drawing import admit, next_draw
 from karat.pool.law import LAWS, law_of
 from karat.pool.leaderboard import Difference, Leaderboard
 from karat.pool.log import LOG_NAME, Log
-from karat.pool.rating import rate
-from karat.pool.read import copy_ids, load_labels, load_submission, refuse_unknown
-from karat.pool.scoring import gather_settled
+from karat.pool.preview import preview_draw
+from karat.pool.rating import differences, rate
+from karat.pool.read import copy_ids, load_submission, refuse_unknown
+from karat.pool.scoring import gather_settled, inclusion_by_id
 from karat.pool.state import FORMAT, read_state
-from karat.pool.tables import files, workspace, write_instances
+from karat.pool.tables import files, read_payload, workspace, write_instances, write_payload
+from karat.pool.telling import changes, read_told, refuse_strangers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    import duckdb
+
+    from karat.math.agreement.vote_errors import LabelErrors
     from karat.math.pooled.estimate import Metric
     from karat.pool.law import Law
+    from karat.pool.preview import Preview
     from karat.pool.rating import IntervalKind
     from karat.pool.state import State, System
 
@@ -99,7 +105,7 @@ class Pool:
         """
         place = Path(folder)
         if place.exists() and any(place.iterdir()):
-            raise InvalidInput(f"{place} is not empty.")
+            raise _check.refuse("folder", "a new or empty folder", str(place))
         settings = {
             "seed": _check.whole("seed", seed),
             "half_width": _check.number("half_width", half_width, above=0.0, below=0.5),
@@ -123,6 +129,11 @@ class Pool:
         """What the log says: settings, systems, draws and labels."""
         return self._state
 
+    def refresh(self) -> int:
+        """Take in what other processes wrote; return how many events the log has."""
+        self._catch_up()
+        return len(self._log.events)
+
     @property
     def systems(self) -> list[System]:
         """Systems that compete, waiting ones included; a resubmitted system counts once."""
@@ -135,9 +146,16 @@ class Pool:
         return len(self._state.labels)
 
     def add(
-        self, name: str, predictions: str | Path, *, team: str = "", is_judge: bool = False, depth: int | None = None
-    ) -> None:
-        """Submit a system; the same name again replaces its earlier version on the leaderboard.
+        self,
+        name: str,
+        predictions: str | Path,
+        *,
+        team: str = "",
+        is_judge: bool = False,
+        depth: int | None = None,
+        replace: bool = False,
+    ) -> System | None:
+        """Submit a system; return the one it replaces, if ``replace`` allows that.
 
         Parameters
         ----------
@@ -146,7 +164,8 @@ class Pool:
         predictions
             CSV, TSV, JSONL or Parquet with a column ``id`` and, where there is one, ``score``, plus what the
             pool's law and relation need; or a TREC run (``.run``, ``.trec``), whose items are "topic docid" and
-            whose topic is the subject. A file with any fault is refused as a whole.
+            whose topic is the subject. A file with any fault is refused as a whole. Other columns are kept, to be
+            shown to those who label (see `items`).
         team
             Who submits it, for the study of pooling bias.
         is_judge
@@ -154,20 +173,22 @@ class Pool:
             guess labels; it is neither scored nor drawn from.
         depth
             Of a TREC run, keep the ranks up to this one.
+        replace
+            Let it take the place of the system that has this name now; its labels stay.
         """
         if not name or not name.strip():
             raise _check.refuse("name", "a name", name)
-        settings = self._state.settings
-        law = "uniform" if is_judge else settings.law
         with self._writing(), workspace(self.folder) as (connection, work):
+            earlier = next((s for s in self._state.systems[::-1] if s.name == name), None)
+            if earlier is not None and (earlier.number in self._state.retracted):
+                earlier = None
+            if earlier is not None and not replace:
+                raise InvalidInput(
+                    f"'{name}' is in the pool already, with {earlier.n_predictions:,} predictions; to put "
+                    f"{Path(predictions).name} in their place, pass replace=True."
+                )
             number = len(self._state.systems) + 1
-            source = load_submission(
-                connection, Path(predictions), relation=settings.relation, extra=LAWS[law], depth=depth
-            )
-            if settings.has_universe:
-                refuse_unknown(connection, source, self.folder / "universe.parquet")
-            mass = law_of(connection, source, law)
-            write_instances(connection, work / "instances.parquet", mass=mass, seed=settings.seed)
+            n_predictions = self._check_in(connection, Path(predictions), work, is_judge=is_judge, depth=depth)
             if is_judge:
                 admit(connection, self.folder, self._state, number=number, place=work)
             place = f"systems/{number:04d}"
@@ -180,11 +201,45 @@ class Pool:
                     "version": 1 + sum(system.name == name for system in self._state.systems),
                     "team": team or name,
                     "is_judge": is_judge,
-                    "n_predictions": int(mass.size),
+                    "n_predictions": n_predictions,
                     "folder": place,
                     "hash": _hash(self.folder / place / "instances.parquet"),
                 }
             )
+        return earlier
+
+    def _check_in(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        path: Path,
+        work: Path,
+        *,
+        is_judge: bool = False,
+        depth: int | None = None,
+    ) -> int:
+        """Check a file of predictions and write its instances into ``work``; return how many there are."""
+        settings = self._state.settings
+        law = "uniform" if is_judge else settings.law
+        source = load_submission(connection, path, relation=settings.relation, extra=LAWS[law], depth=depth)
+        if settings.has_universe:
+            refuse_unknown(connection, source, self.folder / "universe.parquet")
+        mass = law_of(connection, source, law)
+        write_payload(connection, work / "payload.parquet")
+        write_instances(connection, work / "instances.parquet", mass=mass, seed=settings.seed)
+        return int(mass.size)
+
+    def preview(self, predictions: str | Path, *, depth: int | None = None) -> Preview:
+        """Check a file of predictions as `add` does and say how many labels it would need; nothing is kept."""
+        self._catch_up()
+        with workspace(self.folder) as (connection, work):
+            n_predictions = self._check_in(connection, Path(predictions), work, depth=depth)
+            return preview_draw(connection, self.folder, self._state, work=work, n_predictions=n_predictions)
+
+    def items(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """Return what the predictions say about ids in columns other than id and score; ids without any are missing."""
+        with workspace(self.folder) as (connection, _):
+            paths = [self.folder / system.folder / "payload.parquet" for system in self._state.systems]
+            return read_payload(connection, paths, ids)
 
     def next(self, n: int | None = None) -> list[str]:
         """Ids to label next, the most useful first; empty when every system is known as well as was asked for.
@@ -200,50 +255,95 @@ class Pool:
             if pending or not self._draw():
                 return pending[:n]
 
-    def tell(self, labels: Mapping[str, int] | str | Path, *, replace: bool = False, least_grade: int = 1) -> int:
-        """Take in labels (1 right, 0 wrong) by id, or a file (``id, label`` or qrels); returns how many are new.
+    def tell(
+        self,
+        labels: Mapping[str, int] | str | Path,
+        *,
+        replace: bool = False,
+        keep_unknown: bool = False,
+        least_grade: int = 1,
+    ) -> int:
+        """Take in labels (1 right, 0 wrong, -1 unsure) by id, or a file (``id, label`` or qrels).
 
-        A label that contradicts an earlier one is refused unless ``replace`` is given; the earlier one stays in
-        the log. Labels of items that were not asked for are kept until a draw asks for them.
+        Labels of items that were not asked for are kept until a draw asks for them. An unsure answer is never asked
+        for again; it counts as wrong in the lower ends of intervals and as right in the upper ends until another
+        answer takes its place.
+
+        Parameters
+        ----------
+        labels
+            The labels; qrels may name items that no submission holds.
+        replace
+            Let labels contradict earlier ones, which stay in the log.
+        keep_unknown
+            Keep labels of ids that no submission holds, for later ones; otherwise they are refused.
+        least_grade
+            Of qrels: the least grade that counts as right.
+
+        Returns
+        -------
+        int
+            How many labels are new.
         """
-        if isinstance(labels, (str, Path)):
-            with workspace(self.folder) as (connection, _):
-                given = load_labels(connection, Path(labels), least_grade=least_grade)
-        else:
-            given = {}
-            for item, label in labels.items():
-                if label not in (0, 1):
-                    raise _check.refuse("labels", "made of 0 and 1", label, f"It is the label of '{item}'.")
-                given[str(item)] = int(label)
+        given, read = read_told(self.folder, labels, least_grade=least_grade)
         with self._writing():
-            return self._tell(given, replace=replace)
+            self._pending()  # reads what was asked for
+            if not keep_unknown:
+                asked = {item for draw in self._asked for item in draw}
+                refuse_strangers(self.folder, self._state, given, read, asked=asked)
+            changed = changes(self._state, given, read, replace=replace)
+            new = sum(item not in self._state.labels for item in changed)
+            if changed:
+                self._append({"kind": "tell", "labels": changed})
+            return new
 
-    def _tell(self, given: dict[str, int], *, replace: bool) -> int:
-        before = self._state.labels
-        changed = {item: label for item, label in given.items() if before.get(item) != label}
-        conflicts = [item for item in changed if item in before]
-        if conflicts and not replace:
-            item = conflicts[0]
-            raise InvalidInput(
-                f"'{item}' was labelled {before[item]} before; got {changed[item]}. Say replace to correct it."
-            )
-        new = sum(item not in before for item in changed)
-        if changed:
-            self._append({"kind": "tell", "labels": changed})
-        return new
-
-    def tell_truth(self, relations: Sequence[str], documents: Sequence[str] = ()) -> None:
+    def tell_truth(
+        self,
+        relations: Sequence[str],
+        documents: Sequence[str] = (),
+        *,
+        weights: Sequence[float] = (),
+        replace: bool = False,
+    ) -> None:
         """Take in true relations found by annotating random documents exhaustively, for the recall of the pool.
 
-        Name each relation as the submissions do: its id, or its relation columns joined by ``chr(31)``. With the
-        document of each given, the uncertainty is that between documents.
+        Parameters
+        ----------
+        relations
+            Each named as the submissions do: its id, or its relation columns joined by ``chr(31)``.
+        documents
+            The document of each; the uncertainty is then that between documents.
+        weights
+            One over the probability with which the document of each was drawn, up to scale; equal if not given.
+        replace
+            Let these take the place of all that were told before.
         """
         if documents:
             _check.same_length("relations", len(relations), "documents", len(documents))
+        if weights:
+            _check.same_length("relations", len(relations), "weights", len(weights))
+            weights = [_check.number("weights", weight, above=0.0) for weight in weights]
         with self._writing():
-            if bool(documents) != bool(self._state.documents) and self._state.truth:
+            mixed = bool(documents) != bool(self._state.documents) and self._state.truth
+            if mixed and not replace:
                 raise InvalidInput("'documents' must be given for all true relations or for none.")
-            self._append({"kind": "truth", "relations": list(relations), "documents": list(documents)})
+            event: dict[str, Any] = {"kind": "truth", "relations": list(relations), "documents": list(documents)}
+            if weights:
+                event["weights"] = list(weights)
+            if replace:
+                event["replace"] = True
+            self._append(event)
+
+    def tell_errors(self, errors: LabelErrors | None) -> None:
+        """Tell how often labels are wrong; scores are corrected for it. None says that they are right."""
+        if errors is not None:
+            for name in ("sensitivity", "specificity"):
+                _check.number(name, getattr(errors, name), above=0.0, most=1.0)
+            if errors.power <= 0.0:
+                raise _check.refuse("sensitivity", "more than 1 less specificity", errors.sensitivity)
+        with self._writing():
+            if errors != self._state.errors:
+                self._append({"kind": "errors", "errors": None if errors is None else asdict(errors)})
 
     def retract(self, name: str) -> None:
         """Take a system off the leaderboard. Labels bought for it stay and go on serving the others."""
@@ -310,8 +410,7 @@ class Pool:
             name = self._state.systems[missing[0] - 1].name
             raise InvalidInput(f"'{name}' has too few labels yet; answer what next asks for.")
         i, j = (rows[number] for number in numbers)
-        estimate = estimate_metrics(gathered.sample, pool_recall=theta)[metric]
-        value, low, high = difference_interval(estimate, confidence_level=level)
+        value, low, high = differences(gathered, theta=theta, metric=metric, confidence_level=level)
         return Difference(
             first=first,
             second=second,
@@ -322,6 +421,16 @@ class Pool:
             confidence_level=level,
             n_labels=int(gathered.sample.fold.size),
         )
+
+    def label_pool(self) -> list[dict[str, Any]]:
+        """Return the labels told for what was drawn: id, label, and the probability that its unit was drawn."""
+        self._catch_up()
+        if not self._state.draws:
+            return []
+        with workspace(self.folder) as (connection, _):
+            inclusion = inclusion_by_id(connection, self.folder, self._state)
+        return [{"id": item, "label": self._state.labels[item], "inclusion": chance}
+                for item, chance in inclusion.items() if item in self._state.labels]  # fmt: skip
 
     def verify(self) -> None:
         """Check that the files which the log names are as they were written; refuses the first that is not."""

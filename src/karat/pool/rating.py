@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -15,10 +16,13 @@ from karat.math.pooled.intervals import difference_interval, estimate_interval, 
 from karat.pool.leaderboard import Leaderboard, Row, Score
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from karat.math.pooled.estimate import Estimate, Metric
     from karat.math.pooled.recall import PoolRecall
+    from karat.math.pooled.sample import PoolSample
     from karat.pool.scoring import Gathered
     from karat.pool.state import State
 
@@ -29,6 +33,8 @@ ASSUMPTIONS = (
     "Submissions do not depend on the labels of the pool.",
     "True relations told for recall come from documents drawn at random and annotated exhaustively.",
 )
+WRONG_LABELS = "Every instance asked for was labelled; labels are wrong at the rates told, independently of each other."
+_STEP = 1e-4
 Ends = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 
@@ -45,16 +51,20 @@ def rate(
 ) -> Leaderboard:
     """Estimate every metric of every system and rank the systems that still compete."""
     _check.one_of("interval", interval, GUARANTEES)
-    estimates = estimate_metrics(gathered.sample, pool_recall=theta)
-    if interval == "betting":
-        ends = _betting(gathered, state, theta=theta, n_inside=n_inside, confidence_level=confidence_level)
-    elif interval == "bootstrap":
-        rng = np.random.default_rng(state.settings.seed)
-        ends = bootstrap_default(estimates, confidence_level=confidence_level, rng=rng)
-    else:
-        ends = {m: estimate_interval(estimates[m], confidence_level=confidence_level) for m in METRICS}
+    estimates = estimates_of(gathered, gathered.sample, theta)
+
+    def ends_of(sample: PoolSample) -> dict[Metric, Ends]:
+        if interval == "betting":
+            return _betting(gathered, sample, state, theta=theta, n_inside=n_inside, confidence_level=confidence_level)
+        found = estimates_of(gathered, sample, theta)
+        if interval == "bootstrap":
+            rng = np.random.default_rng(state.settings.seed)
+            return bootstrap_default(found, confidence_level=confidence_level, rng=rng)
+        return {m: estimate_interval(found[m], confidence_level=confidence_level) for m in METRICS}
+
+    ends = _ends(gathered, ends_of)
     active = [k for k, system in enumerate(gathered.systems) if system.number not in state.retracted]
-    _, low, _ = difference_interval(estimates[metric], confidence_level=confidence_level)
+    _, low, _ = differences(gathered, theta=theta, metric=metric, confidence_level=confidence_level)
     ranks = dict(zip(active, shared_ranks(low[np.ix_(active, active)]), strict=True))
     value = np.clip(estimates[metric].value, 0.0, 1.0)
     n_labels = (gathered.sample.mass > 0).sum(axis=1)
@@ -81,9 +91,56 @@ def rate(
         n_labels=len(state.labels),
         n_pending=n_pending,
         pool_recall=None if theta.exact else theta.value,
-        assumptions=ASSUMPTIONS,
+        assumptions=ASSUMPTIONS if state.errors is None else (WRONG_LABELS, *ASSUMPTIONS[1:]),
         notes=_notes(state, theta, n_pending),
     )
+
+
+def estimates_of(gathered: Gathered, sample: PoolSample, theta: PoolRecall) -> dict[Metric, Estimate]:
+    """Estimate every metric; where labels may be wrong, how well that is known is part of the uncertainty."""
+    found = estimate_metrics(sample, pool_recall=theta)
+    errors = gathered.errors
+    if errors is None:
+        return found
+    slopes = {m: np.zeros((len(gathered.systems), 2)) for m in METRICS}
+    base = estimate_metrics(gathered.settled(errors), pool_recall=theta)
+    for k, name in enumerate(("sensitivity", "specificity")):
+        moved = replace(errors, **{name: getattr(errors, name) - _STEP})
+        other = estimate_metrics(gathered.settled(moved), pool_recall=theta)
+        for m in METRICS:
+            slopes[m][:, k] = (base[m].value - other[m].value) / _STEP
+    spread = np.linalg.cholesky(np.asarray(errors.covariance) + 1e-12 * np.eye(2))
+    return {m: replace(found[m], influence=np.concatenate([found[m].influence, slopes[m] @ spread], axis=1))
+            for m in METRICS}  # fmt: skip
+
+
+def _ends(gathered: Gathered, ends_of: Callable[[PoolSample], dict[Metric, Ends]]) -> dict[Metric, Ends]:
+    """Return the intervals; with unsure answers, from all of them wrong to all of them right."""
+    if not gathered.truths.n_unsure:
+        return ends_of(gathered.sample)
+    sides = [[ends_of(gathered.leaning(row, to=to)) for row in range(len(gathered.systems))] for to in (0.0, 1.0)]
+    return {
+        m: (np.array([found[m][0][k] for k, found in enumerate(sides[0])]),
+            np.array([found[m][1][k] for k, found in enumerate(sides[1])]))
+        for m in METRICS
+    }  # fmt: skip
+
+
+def differences(
+    gathered: Gathered, *, theta: PoolRecall, metric: Metric, confidence_level: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the paired difference of every two systems and its interval; unsure answers speak against a difference."""
+    estimate = estimates_of(gathered, gathered.sample, theta)[metric]
+    value, low, high = difference_interval(estimate, confidence_level=confidence_level)
+    if not gathered.truths.n_unsure:
+        return value, low, high
+    for row in range(len(gathered.systems)):
+        for to in (0.0, 1.0):
+            leaned = estimates_of(gathered, gathered.leaning(row, to=to), theta)[metric]
+            _, other_low, other_high = difference_interval(leaned, confidence_level=confidence_level)
+            for table, other, worst in ((low, other_low, np.minimum), (high, other_high, np.maximum)):
+                table[row], table[:, row] = worst(table[row], other[row]), worst(table[:, row], other[:, row])
+    return value, low, high
 
 
 def _score(estimate: Estimate, ends: Ends, k: int) -> Score:
@@ -100,25 +157,43 @@ def _notes(state: State, theta: PoolRecall, n_pending: int) -> tuple[str, ...]:
             f"The pool holds {100 * theta.value:.1f}% of the true relations told; recall counts the rest as missed."
         )
     if n_pending:
-        notes.append(f"{n_pending:,} instances asked for are not labelled yet; intervals are wider until they are.")
+        verb = "instance asked for is" if n_pending == 1 else "instances asked for are"
+        notes.append(f"{n_pending:,} {verb} not labelled yet; intervals are wider until then.")
+    if state.errors is not None:
+        rates = (1.0 - state.errors.sensitivity, 1.0 - state.errors.specificity)
+        notes.append(
+            f"Corrected for wrong labels: {100 * rates[0]:.1f}% of the right instances and {100 * rates[1]:.1f}% of "
+            "the wrong ones are labelled otherwise."
+        )
+    if n_unsure := state.n_unsure:
+        noun = "answer counts" if n_unsure == 1 else "answers count"
+        notes.append(f"{n_unsure:,} unsure {noun} as wrong in the lower ends and as right in the upper ends.")
     if waiting := state.waiting():
         notes.append(f"Not in the pool yet: {', '.join(system.name for system in waiting)}.")
     return tuple(notes)
 
 
 def _betting(
-    gathered: Gathered, state: State, *, theta: PoolRecall, n_inside: int, confidence_level: float
+    gathered: Gathered,
+    sample: PoolSample,
+    state: State,
+    *,
+    theta: PoolRecall,
+    n_inside: int,
+    confidence_level: float,
 ) -> dict[Metric, Ends]:
     if state.settings.learn:
         raise InvalidInput("'interval' betting needs a pool created with learn=False: bets must not depend on labels.")
     if state.documents:
         raise InvalidInput("'interval' betting needs true relations drawn one by one, not whole documents.")
+    if state.errors is not None:
+        raise InvalidInput("'interval' betting needs labels that are right; these are corrected for errors.")
     if gathered.share_done < 1.0:
         raise InvalidInput("'interval' betting needs every instance asked for to be labelled.")
     reach = {int(n): value for draw in state.draws for n, value in draw.reach.items()}
     variance = {int(n): value for draw in state.draws for n, value in draw.variance.items()}
     low, high = guaranteed_intervals(
-        gathered.sample,
+        sample,
         n_inside=n_inside,
         n_found=0 if theta.exact else len(state.truth),
         reach=np.array([reach[system.number] for system in gathered.systems]),

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import duckdb
 
 from karat.errors import InvalidData
+from karat.math.agreement.votes import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,8 @@ _CHUNK = 1 << 20
 TREC_SUFFIXES = (".run", ".trec")
 QRELS_SUFFIXES = (".qrels", ".qrel")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *TREC_SUFFIXES, *QRELS_SUFFIXES)
+NOT_SHOWN = ("id", "score", "probability", "label")
+_ANSWERS = {"0": 0, "false": 0, "1": 1, "true": 1, "-1": UNSURE, "unsure": UNSURE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +90,10 @@ def load_submission(
     extra: Sequence[str],
     depth: int | None,
 ) -> Source:
-    """Load a submission into the table ``submission(line, id, relation, score, <extra>)`` and check each row."""
+    """Load a submission into the table ``submission(line, id, relation, score, payload, <extra>)``; check each row.
+
+    ``payload`` holds the columns that say what the instance is, as JSON; it is NULL where there are none.
+    """
     source = open_source(connection, path)
     source.need(["id", *relation, *extra])
     score = "TRY_CAST(score AS DOUBLE)" if "score" in source.columns else "NULL::DOUBLE"
@@ -95,10 +101,15 @@ def load_submission(
     key = _joined(relation) if relation else "CAST(id AS VARCHAR)"
     more = "".join(f", {_name(column)}" for column in extra if column not in {"id", "score"})
     where = f"WHERE rank <= {depth}" if depth is not None and "rank" in source.columns else ""
+    shown = [column for column in source.columns if column.lower() not in NOT_SHOWN]
+    if path.suffix.lower() in TREC_SUFFIXES:
+        shown = []
+    fields = ", ".join(f"{_quoted(column)}: {_name(column)}" for column in shown)
+    payload = f"CAST(to_json({{{fields}}}) AS VARCHAR)" if shown else "NULL::VARCHAR"
     try:
         connection.execute(
             f"CREATE OR REPLACE TEMP TABLE submission AS SELECT line, CAST(id AS VARCHAR) AS id, {key} AS relation, "  # noqa: S608
-            f"{score} AS score, {given} AS score_given{more} FROM {source.sql} {where}"
+            f"{score} AS score, {given} AS score_given, {payload} AS payload{more} FROM {source.sql} {where}"
         )
     except duckdb.Error as error:
         raise _unreadable(path, error) from None
@@ -116,28 +127,56 @@ def refuse_unknown(connection: duckdb.DuckDBPyConnection, source: Source, univer
         raise source.refuse(unknown[0], f"id '{unknown[1]}' is not known to this pool.")
 
 
-def load_labels(connection: duckdb.DuckDBPyConnection, path: Path, *, least_grade: int = 1) -> dict[str, int]:
-    """Read labels: columns ``id`` and ``label`` (0 or 1), or qrels, where a grade of at least ``least_grade`` is 1."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelFile:
+    """Labels by id, and the line where each stands."""
+
+    labels: dict[str, int]
+    lines: dict[str, int]
+    source: Source
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether they are qrels, which list what was ever judged, not what was asked for."""
+        return self.source.path.suffix.lower() in QRELS_SUFFIXES
+
+
+def load_labels(connection: duckdb.DuckDBPyConnection, path: Path, *, least_grade: int = 1) -> LabelFile:
+    """Read labels: columns ``id`` and ``label`` (0, 1 or unsure), or qrels, where a grade of ``least_grade`` is 1."""
     source = open_source(connection, path)
     source.need(["id", "label"])
     try:
         rows = connection.execute(
-            f"SELECT line, CAST(id AS VARCHAR), TRY_CAST(label AS INTEGER) FROM {source.sql} ORDER BY line"  # noqa: S608
+            f"SELECT line, CAST(id AS VARCHAR), CAST(label AS VARCHAR) FROM {source.sql} ORDER BY line"  # noqa: S608
         ).fetchall()
     except duckdb.Error as error:
         raise _unreadable(path, error) from None
-    graded = path.suffix.lower() in QRELS_SUFFIXES
-    labels: dict[str, int] = {}
+    read = LabelFile(labels={}, lines={}, source=source)
     for line, item, label in rows:
         if item is None or item == "":
             raise source.refuse(line, "the id is empty.")
-        if label is None or (not graded and label not in (0, 1)):
-            raise source.refuse(line, "the label must be 0 or 1.")
-        value = int(label >= least_grade) if graded else int(label)
-        if labels.get(item, value) != value:
+        value = _grade(label, least_grade) if read.is_graded else _ANSWERS.get(_plain_number(label))
+        if value is None:
+            expected = "a whole number" if read.is_graded else "0, 1 or unsure"
+            raise source.refuse(line, f"the label must be {expected}; got '{label or ''}'.")
+        if read.labels.get(item, value) != value:
             raise source.refuse(line, f"id '{item}' is labelled twice, differently.")
-        labels[item] = value
-    return labels
+        read.labels[item] = value
+        read.lines.setdefault(item, line)
+    return read
+
+
+def _grade(label: str | None, least_grade: int) -> int | None:
+    try:
+        return int(int(label or "") >= least_grade)
+    except ValueError:
+        return None
+
+
+def _plain_number(label: str | None) -> str:
+    """Return an answer as it is looked up: 1.0 is 1."""
+    text = (label or "").strip().lower()
+    return text.removesuffix(".0")
 
 
 def copy_ids(connection: duckdb.DuckDBPyConnection, path: Path, target: Path) -> None:

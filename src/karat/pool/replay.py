@@ -11,6 +11,7 @@ import numpy as np
 
 from karat import _check
 from karat.errors import InvalidData
+from karat.math.agreement.votes import UNSURE
 from karat.math.pooled.arrivals import simulate_arrivals
 from karat.math.pooled.bias import half_pool_bias, leave_out_bias, merge_instances
 from karat.math.pooled.simulate import simulate
@@ -47,7 +48,10 @@ def load_study(predictions: str | Path, labels: str | Path, *, relation: Sequenc
     Scores become ranks within their system; ``relation`` names columns of the predictions that make up the relation.
     """
     with tempfile.TemporaryDirectory() as scratch, workspace(Path(scratch)) as (connection, _):
-        truth = load_labels(connection, Path(labels))
+        read = load_labels(connection, Path(labels))
+        truth = read.labels
+        if unsure := next((item for item, label in truth.items() if label == UNSURE), None):
+            raise read.source.refuse(read.lines[unsure], f"id '{unsure}' is unsure; a replay needs every label.")
         source = open_source(connection, Path(predictions))
         source.need(["system", "id", *relation])
         columns = [name if name in source.columns else f"NULL AS {name}" for name in ("score", "team")]

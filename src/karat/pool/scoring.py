@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +12,7 @@ from karat.math.pooled.proxy import N_FOLDS
 from karat.math.pooled.recall import POOL_IS_EVERYTHING, PoolRecall, pool_recall
 from karat.math.pooled.sample import PoolSample
 from karat.pool.tables import FOLD, UNIFORM, files, inclusion_sql
+from karat.pool.truths import Truths
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
+    from karat.math.agreement.vote_errors import LabelErrors
     from karat.pool.state import State, System
 
 _TINY = 1e-9
@@ -33,6 +35,16 @@ class Gathered:
     systems: list[System]
     novel: NDArray[np.bool_]
     share_done: float
+    truths: Truths
+    errors: LabelErrors | None
+
+    def settled(self, errors: LabelErrors | None) -> PoolSample:
+        """Return the sample if labels were wrong at other rates."""
+        return replace(self.sample, **self.truths.settled(errors))
+
+    def leaning(self, row: int, *, to: float) -> PoolSample:
+        """Return the sample if unsure answers were ``to`` on what a system predicts, and the opposite elsewhere."""
+        return replace(self.sample, **self.truths.leaning(row, to=to, errors=self.errors))
 
 
 def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *, anydoc: bool = False) -> Gathered:
@@ -52,19 +64,11 @@ def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *,
     mass, score, novel = _matrices(connection, keys, state.admitted)
     member_rows = [k for k, system in enumerate(state.admitted) if not system.is_judge]
     p = mass[member_rows]
-    if state.settings.relation:
-        right, found, true = _instance_truths(connection, folder, keys, competitors, state.labels)
-    else:
-        true = _unit_truths(connection, keys, state.labels)
-        right, found = np.broadcast_to(true, p.shape), (p > 0) * true
-    if anydoc:
-        right, found = np.broadcast_to(true, p.shape), (p > 0) * true
+    truths = _truths(connection, folder, keys, state, p, anydoc=anydoc)
     sums = _population_sums(connection, folder, state.admitted)
     sample = PoolSample(
         mass=p,
-        right=right,
-        found=found,
-        true=true,
+        **truths.settled(state.errors),
         weight=np.ones(keys.size),
         inclusion=np.asarray(rows["inclusion"], dtype=np.float64),
         fold=np.asarray(rows["fold"], dtype=np.int64),
@@ -75,7 +79,14 @@ def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *,
         feature_scale=sums[3],
         single=anydoc or not state.settings.relation,
     )
-    return Gathered(sample=sample, systems=competitors, novel=novel[member_rows], share_done=share_done)
+    return Gathered(
+        sample=sample,
+        systems=competitors,
+        novel=novel[member_rows],
+        share_done=share_done,
+        truths=truths,
+        errors=state.errors,
+    )
 
 
 def settled_state(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> State:
@@ -115,7 +126,7 @@ def theta_of(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) 
     hits = np.zeros(len(state.truth), dtype=np.int8)
     hits[np.asarray(inside, dtype=np.int64)] = 1
     documents = state.documents if len(set(state.documents)) > 1 else None
-    return pool_recall(hits, documents), int(hits.sum())
+    return pool_recall(hits, documents, weights=state.weights), int(hits.sum())
 
 
 def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> float:
@@ -159,6 +170,13 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
     return share
 
 
+def inclusion_by_id(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> dict[str, float]:
+    """Return the probability with which each instance that was asked for came to be drawn."""
+    _collect_asked(connection, folder, state)
+    rows = connection.execute("SELECT id, inclusion FROM asked_ids JOIN everything USING (key) ORDER BY id").fetchall()
+    return {str(item): float(chance) for item, chance in rows}
+
+
 def _matrices(
     connection: duckdb.DuckDBPyConnection, keys: NDArray[np.uint64], systems: list[System]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
@@ -177,37 +195,48 @@ def _matrices(
     return mass, score, novel
 
 
-def _unit_truths(
-    connection: duckdb.DuckDBPyConnection, keys: NDArray[np.uint64], labels: dict[str, int]
-) -> NDArray[np.float64]:
-    """Labels of the chosen units where each is one instance."""
-    rows = connection.execute("SELECT key, id FROM asked_ids SEMI JOIN chosen USING (key)").fetchnumpy()
-    true = np.zeros(keys.size)
-    true[np.searchsorted(keys, np.asarray(rows["key"], dtype=np.uint64))] = [labels[str(item)] for item in rows["id"]]
-    return true
-
-
-def _instance_truths(
+def _truths(
     connection: duckdb.DuckDBPyConnection,
     folder: Path,
     keys: NDArray[np.uint64],
-    systems: list[System],
-    labels: dict[str, int],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Share of each system's mass on each unit that is right, whether it holds a right instance, whether any does."""
-    mass, right = np.zeros((2, len(systems), keys.size))
-    found = np.zeros((len(systems), keys.size))
-    for row, system in enumerate(systems):
-        instances = connection.execute(
+    state: State,
+    unit_mass: NDArray[np.float64],
+    *,
+    anydoc: bool,
+) -> Truths:
+    """Collect the labels of the chosen units' instances; a unit is one instance unless the pool names relations."""
+    if not state.settings.relation:
+        rows = connection.execute("SELECT key, id FROM asked_ids SEMI JOIN chosen USING (key)").fetchnumpy()
+        labels = np.zeros(keys.size, dtype=np.int64)
+        place = np.searchsorted(keys, np.asarray(rows["key"], dtype=np.uint64))
+        labels[place] = [state.labels[str(item)] for item in rows["id"]]
+        return Truths(labels=labels, unit=np.arange(keys.size), mass=unit_mass, unit_mass=unit_mass, by_unit=True)
+    systems = state.competitors
+    held = [
+        connection.execute(
             f"SELECT i.key, i.id, i.mass FROM {files([folder / system.folder / 'instances.parquet'])} i "  # noqa: S608
             "SEMI JOIN chosen USING (key)"
         ).fetchnumpy()
-        place = np.searchsorted(keys, np.asarray(instances["key"], dtype=np.uint64))
-        label = np.array([labels[str(item)] for item in instances["id"]], dtype=np.float64)
-        np.add.at(mass[row], place, instances["mass"])
-        np.add.at(right[row], place, instances["mass"] * label)
-        np.maximum.at(found[row], place, label)
-    return right / np.where(mass > 0, mass, 1.0), found, found.max(axis=0, initial=0.0)
+        for system in systems
+    ]
+    code: dict[str, int] = {}
+    unit: list[int] = []
+    for rows in held:
+        places = np.searchsorted(keys, np.asarray(rows["key"], dtype=np.uint64))
+        for item, place in zip(rows["id"], places, strict=True):
+            if str(item) not in code:
+                code[str(item)] = len(code)
+                unit.append(int(place))
+    mass = np.zeros((len(systems), len(code)))
+    for row, rows in enumerate(held):
+        mass[row, [code[str(item)] for item in rows["id"]]] = rows["mass"]
+    return Truths(
+        labels=np.array([state.labels[item] for item in code], dtype=np.int64),
+        unit=np.array(unit, dtype=np.int64),
+        mass=mass,
+        unit_mass=unit_mass,
+        by_unit=anydoc,
+    )
 
 
 def _population_sums(

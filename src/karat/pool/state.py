@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InvalidData
+from karat.math.agreement.vote_errors import LabelErrors
+from karat.math.agreement.votes import UNSURE
 from karat.pool.tables import Batch
 
 if TYPE_CHECKING:
@@ -73,8 +75,10 @@ class State:
     labels: dict[str, int] = field(default_factory=dict)
     truth: list[str] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
+    weights: list[float] = field(default_factory=list)
     retracted: set[int] = field(default_factory=set)
     admitted: list[System] = field(default_factory=list)
+    errors: LabelErrors | None = None
 
     def apply(self, event: dict[str, Any]) -> None:
         """Take in one event."""
@@ -93,8 +97,16 @@ class State:
         elif kind == "tell":
             self.labels.update(body["labels"])
         elif kind == "truth":
+            if body.get("replace"):
+                self.truth, self.documents, self.weights = [], [], []
             self.truth.extend(body["relations"])
             self.documents.extend(body["documents"])
+            self.weights.extend(body.get("weights") or [1.0] * len(body["relations"]))
+        elif kind == "errors":
+            given = body["errors"]
+            self.errors = None if given is None else LabelErrors(
+                **{**given, "covariance": tuple(tuple(row) for row in given["covariance"])}
+            )  # fmt: skip
         elif kind == "retract":
             self.retracted.add(body["system"])
         else:
@@ -104,6 +116,11 @@ class State:
     def competitors(self) -> list[System]:
         """Systems in the pool, in the order of admission, retracted ones included: their labels still serve."""
         return [system for system in self.admitted if not system.is_judge]
+
+    @property
+    def n_unsure(self) -> int:
+        """Number of answers that leave it open."""
+        return sum(label == UNSURE for label in self.labels.values())
 
     def waiting(self) -> list[System]:
         """Systems that are submitted but not yet in the pool."""

@@ -7,12 +7,13 @@ units share a key with probability 3e-4; they would be drawn together.)
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -84,6 +85,43 @@ def write_instances(connection: duckdb.DuckDBPyConnection, path: Path, *, mass: 
     )
     connection.unregister("law")
     connection.execute("DROP TABLE submission")
+
+
+def write_payload(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Write what the checked table ``submission`` says about its instances, if it says anything, for people to see."""
+    if connection.execute("SELECT count(payload) FROM submission").fetchall()[0][0]:
+        copy(connection, "SELECT id, payload FROM submission ORDER BY id", path)
+
+
+def read_payload(
+    connection: duckdb.DuckDBPyConnection, paths: Sequence[Path], ids: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Return what the first of the files that knows an id says about it."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in paths:
+        missing = [name for name in ids if name not in found]
+        if not missing or not path.is_file():
+            continue
+        connection.register("wanted", {"id": np.array(missing, dtype=object)})
+        rows = connection.execute(
+            f"SELECT id, payload FROM {files([path])} SEMI JOIN (SELECT CAST(id AS VARCHAR) AS id FROM wanted) USING (id)"  # noqa: E501, S608
+        ).fetchall()
+        connection.unregister("wanted")
+        found.update({name: json.loads(payload) for name, payload in rows})
+    return found
+
+
+def find_strangers(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path], ids: Sequence[str]) -> list[str]:
+    """Return the ids that none of the instance files holds, in the order given."""
+    if not paths:
+        return list(ids)
+    connection.register("wanted", {"id": np.array(list(ids), dtype=object)})
+    rows = connection.execute(
+        f"SELECT CAST(id AS VARCHAR) AS id FROM wanted SEMI JOIN (SELECT id FROM {files(paths)}) i USING (id)"  # noqa: S608
+    ).fetchall()
+    connection.unregister("wanted")
+    known = {row[0] for row in rows}
+    return [name for name in ids if name not in known]
 
 
 def inclusion_sql(batches: Sequence[Batch], units: str) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from karat.store.people import User
     from karat.store.projects import Project
 
-SCOPES = ("read", "label", "manage")
+SCOPES = ("read", "label", "submit", "manage")
 SESSION_DAYS = 30
 LINK_DAYS = {"sign-in": 1 / 12, "invitation": 14}  # two hours; two weeks
 TRIES_OF_NAME, TRIES_OF_ADDRESS = 5, 50

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from karat.service.campaign import Campaign
-    from karat.service.studies import Studies
+    from karat.service.feeds import Feeds
     from karat.store.database import Database
     from karat.store.projects import Project
 
@@ -52,11 +52,9 @@ class Assignment:
     Gold questions are mixed in by ``dice``, only ever in front of other items: where those run out, so do they.
     """
 
-    def __init__(
-        self, database: Database, studies: Studies, *, clock: Callable[[], float], dice: random.Random
-    ) -> None:
+    def __init__(self, database: Database, feeds: Feeds, *, clock: Callable[[], float], dice: random.Random) -> None:
         self._database = database
-        self._studies = studies
+        self._feeds = feeds
         self._clock = clock
         self._dice = dice
 
@@ -68,7 +66,7 @@ class Assignment:
         if project.state != "open":
             return Hand([], project.state == "closed", None)
         tasks = self._claim(project, campaign, user_id, n)
-        if not tasks and self._studies.replenish(project, campaign):
+        if not tasks and self._feeds.replenish(project, campaign):
             tasks = self._claim(project, campaign, user_id, n)
         if tasks:
             return Hand(tasks, finished=False, retry_after=None)
@@ -76,7 +74,7 @@ class Assignment:
             expiry = desk.next_expiry(connection, project.id)
         if expiry is not None:
             return Hand([], finished=False, retry_after=max(1.0, min(expiry - self._clock(), 15.0)))
-        done = self._studies.design(project).done
+        done = self._feeds.is_done(project)
         with self._database.read() as connection:
             left = desk.count_free(connection, project.id, now=self._clock())
         # what is left waits for other people's votes: this person has given all of theirs

@@ -14,7 +14,7 @@ from karat.service.votes import MEANINGS, RULES
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TEMPLATES = ("fields", "pair", "triple", "text", "search", "spans")
+TEMPLATES = ("fields", "pair", "triple", "text", "search", "spans", "instance", "document")
 RESERVED_KEYS = "uznbsg?"
 """Keys of the labelling screen: undo, note, back, skip, guidelines, help."""
 MOST_TEXT = 100_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy.exc import IntegrityError
@@ -13,11 +14,15 @@ from karat.service.access import Access, check_name
 from karat.service.adjudication import Adjudication
 from karat.service.assignment import Assignment
 from karat.service.campaign import Campaign, make_slug
+from karat.service.evaluations import Evaluations
+from karat.service.feeds import Feeds
 from karat.service.gold import Gold
 from karat.service.imports import Imports
 from karat.service.judging import Judging
+from karat.service.pools import Pools, default_home
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
+from karat.service.reading import Readings
 from karat.service.studies import Studies
 from karat.store import people, projects
 from karat.store.database import Database
@@ -26,7 +31,6 @@ from karat.store.upgrade import upgrade
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from pathlib import Path
 
     from karat.designs.base import Method
     from karat.engines.base import Engine
@@ -50,6 +54,8 @@ class Installation:
         Decides when a gold question comes; nobody can foresee it.
     judges
         Judge models that may be asked, by name.
+    pools
+        Folder for the pools of evaluations; by default beside a SQLite file, else in the working folder.
 
     Examples
     --------
@@ -76,13 +82,19 @@ class Installation:
         clock: Callable[[], float] = time.time,
         dice: random.Random | None = None,
         judges: Mapping[str, Judge] | None = None,
+        pools: str | Path | None = None,
     ) -> None:
         self.database = Database(url)
         self.clock = clock
         upgrade(self.database)
         self.studies = Studies(self.database, clock=clock)
         self.access = Access(self.database, clock=clock)
-        self.assignment = Assignment(self.database, self.studies, clock=clock, dice=dice or random.SystemRandom())
+        home = Path(pools) if pools else default_home(self.database)
+        self.pools = Pools(self.database, home.absolute(), clock=clock)
+        self.evaluations = Evaluations(self.database, self.pools, clock=clock)
+        self.feeds = Feeds(self.database, self.studies, self.evaluations)
+        self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())
+        self.readings = Readings(self.database, self.pools, self.assignment, clock=clock)
         self.gold = Gold(self.database, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)
         self.imports = Imports(self.database, clock=clock)
@@ -159,6 +171,11 @@ class Installation:
         if found is None:
             raise NotFound(f"There is no project {slug!r}.")
         return found
+
+    def slug_of(self, project_id: int) -> str:
+        """Return a project's short name."""
+        with self.database.read() as connection:
+            return projects.get_project(connection, project_id).slug
 
     def campaign(self, project: Project) -> Campaign:
         return Campaign.from_dict(project.settings)

@@ -91,7 +91,11 @@ class Studies:
             walk.tell(Labels.from_pairs(ranks, ranks % 2))
         walk.curve()
         with self._database.read() as connection:
-            found = [project for project, _ in projects.list_projects(connection) if project.state == "open"]
+            found = [
+                project
+                for project, _ in projects.list_projects(connection)
+                if project.state == "open" and projects.has_draw(connection, project.id)
+            ]
         for project in found:
             live = self._of(project)
             with live.lock:

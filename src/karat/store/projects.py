@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, insert, select, update
 
+from karat.errors import InvalidInput
 from karat.store.schema import RETIRED, audit, batches, draws, items, members, projects, slots, users
 
 if TYPE_CHECKING:
@@ -72,6 +73,10 @@ def find_project(connection: Connection, slug: str) -> Project | None:
     return None if row is None else _project(row)
 
 
+def get_project(connection: Connection, id: int) -> Project:
+    return _project(connection.execute(select(projects).where(projects.c.id == id)).one())
+
+
 def list_projects(connection: Connection, *, user_id: int | None = None) -> list[tuple[Project, str | None]]:
     """Return all projects, or those a user belongs to with the role; by title."""
     if user_id is None:
@@ -109,9 +114,16 @@ def count_batches(connection: Connection, project_id: int) -> int:
     return int(connection.scalar(select(func.count()).where(batches.c.project_id == project_id)) or 0)
 
 
+def has_draw(connection: Connection, project_id: int) -> bool:
+    return connection.scalar(select(draws.c.project_id).where(draws.c.project_id == project_id)) is not None
+
+
 def draw_document(connection: Connection, project_id: int) -> dict[str, Any]:
     """Return the draw as the document that `karat.draws.Draw.from_dict` reads."""
-    header = json.loads(connection.execute(select(draws.c.header).where(draws.c.project_id == project_id)).scalar_one())
+    text = connection.execute(select(draws.c.header).where(draws.c.project_id == project_id)).scalar_one_or_none()
+    if text is None:
+        raise InvalidInput("This project has no draw: its items come from an evaluation. See its leaderboard.")
+    header = json.loads(text)
     query = (
         select(batches.c.content, batches.c.seal).where(batches.c.project_id == project_id).order_by(batches.c.number)
     )
@@ -162,6 +174,25 @@ def item_rows(connection: Connection, project_id: int) -> list[ItemRow]:
                items.c.gold)  # fmt: skip
     query = select(*columns).where(items.c.project_id == project_id, items.c.rank > 0).order_by(items.c.rank)
     return [ItemRow(*row) for row in connection.execute(query)]
+
+
+def labels_by_name(connection: Connection, project_id: int) -> dict[str, int | None]:
+    """Return the label (None: open) of every item, in the order the items were laid out."""
+    mine = (items.c.project_id == project_id, items.c.rank > 0)
+    query = select(items.c.name, items.c.label).where(*mine).order_by(items.c.rank)
+    return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def count_labels(connection: Connection, project_id: int) -> dict[int | None, int]:
+    """Return the number of items that were laid out by label (None: open); gold questions do not count."""
+    mine = (items.c.project_id == project_id, items.c.rank > 0)
+    query = select(items.c.label, func.count()).where(*mine).group_by(items.c.label)
+    return {row[0]: int(row[1]) for row in connection.execute(query)}
+
+
+def lock_project(connection: Connection, project_id: int) -> None:
+    """Make others who would lay out items of the project wait."""
+    connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update())
 
 
 def any_payload(connection: Connection, project_id: int) -> dict[str, Any]:

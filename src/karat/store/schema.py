@@ -37,6 +37,7 @@ DEALT, RETIRED = -1, -2
 USER_KINDS = ("person", "imported", "model")
 """Who signs in; who answered elsewhere; a judge model."""
 LINK_KINDS = ("sign-in", "invitation")
+SUBMISSION_STATES = ("checked", "accepted", "retracted")
 
 metadata = MetaData(
     naming_convention={
@@ -297,4 +298,58 @@ judges = Table(
     Column("counts", Boolean, nullable=False),
 )
 
-APPEND_ONLY = ("ledger", "audit", "batches", "draws")
+evaluations = Table(
+    "evaluations",
+    metadata,
+    Column("project_id", projects.c.id.type, ForeignKey("projects.id"), primary_key=True),
+    _ref("reading_id", "projects", nullable=True),
+    Column("folder", String(100), nullable=False),
+    Column("settings", Text, nullable=False),
+    Column("published_at", Float(53)),
+    Column("created_at", Float(53), nullable=False),
+    Index(None, "reading_id"),
+)
+
+submissions = Table(
+    "submissions",
+    metadata,
+    _key(),
+    _ref("project_id", "projects"),
+    _ref("user_id", "users"),
+    Column("system", String(100), nullable=False),
+    Column("version", Integer),
+    Column("state", String(10), nullable=False),
+    Column("file", String(200), nullable=False),
+    Column("n_predictions", Integer, nullable=False),
+    Column("n_new", Integer, nullable=False),
+    Column("first_labels", Integer, nullable=False),
+    Column("most_labels", Integer, nullable=False),
+    Column("created_at", Float(53), nullable=False),
+    _one_of("state", SUBMISSION_STATES),
+    Index(None, "project_id", "id"),
+)
+
+documents = Table(
+    "documents",
+    metadata,
+    _key(),
+    _ref("project_id", "projects"),
+    Column("name", String(200), nullable=False),
+    Column("content", Text, nullable=False),
+    Column("n_tokens", Integer, nullable=False),
+    Column("mentions", Text, nullable=False),
+    UniqueConstraint("project_id", "name"),
+)
+
+marks = Table(
+    "annotations",
+    metadata,
+    _key(),
+    _ref("item_id", "items"),
+    _ref("user_id", "users"),
+    Column("content", Text, nullable=False),
+    Column("at", Float(53), nullable=False),
+    Index(None, "item_id", "user_id", "id"),
+)
+
+APPEND_ONLY = ("ledger", "audit", "batches", "draws", "annotations")

@@ -24,6 +24,7 @@ from karat.web.guards import Guards, Metrics
 from karat.web.logs import configure_logging
 from karat.web.routes import (
     adjudications,
+    evaluations,
     exports,
     gold,
     imports,
@@ -31,6 +32,7 @@ from karat.web.routes import (
     members,
     progress,
     projects,
+    readings,
     sessions,
     sources,
     system,
@@ -60,7 +62,7 @@ _log = logging.getLogger("karat.web")
 
 def create_app(settings: Settings, *, house: Installation | None = None) -> FastAPI:
     """Return the application; an empty database is set up."""
-    opened = house or Installation(settings.db, judges=read_judges(settings.judges))
+    opened = house or Installation(settings.db, judges=read_judges(settings.judges), pools=settings.pools)
 
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -82,7 +84,7 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
     folder = Path(settings.folder) if settings.folder else None
     app.state.sources = Sources(settings.uploads_folder, folder, clock=opened.clock)
     for module in (sessions, tokens, sources, projects, members, tasks, progress, gold, adjudications, exports,
-                   imports, judges, system):  # fmt: skip
+                   imports, judges, evaluations, readings, system):  # fmt: skip
         app.include_router(module.router)
     app.add_api_route("/", _page, include_in_schema=False)
     if STATIC.is_dir():

@@ -19,6 +19,7 @@ ABILITIES = {
     "belong": ("owner", "annotator", "viewer"),
     "label": ("owner", "annotator"),
     "watch": ("owner", "viewer"),
+    "submit": ("owner", "viewer"),
     "manage": ("owner",),
 }
 """What a member can do, and the roles that can; an administrator can do what an owner can."""

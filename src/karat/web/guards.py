@@ -30,7 +30,7 @@ HEADERS = {
 }
 _log = logging.getLogger("karat.web")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
-_TAKES_FILES = ("/import", "/api/uploads")
+_TAKES_FILES = ("/import", "/api/uploads", "/submissions")
 _EDGES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 

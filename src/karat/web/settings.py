@@ -40,6 +40,8 @@ class Settings:
         "quiet" (warnings), "text" or "json" (a line a request), to stderr.
     folder
         A folder whose tables may become projects without an upload; none if empty.
+    pools
+        Folder for the pools of evaluations; beside a SQLite file, else in the working folder, if empty.
 
     Examples
     --------
@@ -58,6 +60,7 @@ class Settings:
     folder: str = ""
     judges: str = ""
     log: str = "quiet"
+    pools: str = ""
 
     def __post_init__(self) -> None:
         _check.whole("port", self.port, least=0, most=65_535)

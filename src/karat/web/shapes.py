@@ -76,7 +76,7 @@ class Session(BaseModel):
 
 class NewToken(Shape):
     name: Annotated[str, Field(min_length=1, max_length=100, pattern=r"\S")]
-    scopes: list[Literal["read", "label", "manage"]] = ["read"]
+    scopes: list[Literal["read", "label", "submit", "manage"]] = ["read"]
 
 
 class Token(BaseModel):
@@ -162,6 +162,7 @@ class GoldAdded(BaseModel):
 
 class Project(BaseModel):
     slug: str
+    kind: str
     title: str
     state: str
     role: str
@@ -384,6 +385,123 @@ class Ruling(Shape):
     value: Annotated[str, Field(min_length=1, max_length=64)]
     request: Request
     note: Text | None = None
+
+
+# --- evaluations
+
+
+class Evaluation(BaseModel):
+    title: str
+    role: str
+    kind: str
+    guidelines: list[Any]
+    predicates: dict[str, str]
+    types: list[str]
+    columns: list[str]
+    half_width: float
+    confidence_level: float
+    law: str
+    published: bool
+    n_documents: int
+    n_tokens: int
+    labelled: int
+    open: int
+    answers: int
+    spent: float
+    price: float
+    currency: str
+    reading: str | None
+
+
+class Publication(Shape):
+    published: bool
+
+
+class Cost(BaseModel):
+    labels: int
+    answers: int
+    money: float
+    currency: str
+
+
+class Submission(BaseModel):
+    id: int
+    system: str
+    version: int | None
+    state: str
+    file: str
+    user: str
+    created_at: float
+    n_predictions: int
+    n_new: int
+    first: Cost
+    most: Cost
+
+
+class NewReading(Shape):
+    documents: Annotated[int, Field(ge=1, le=100_000)]
+    law: Literal["uniform", "entity"] = "uniform"
+    votes: Annotated[int, Field(ge=1, le=25)] = 3
+    seed: Annotated[int, Field(ge=0, le=2**53)] = 0
+
+
+class Reading(BaseModel):
+    project: str
+
+
+class Mention(Shape):
+    start: Annotated[int, Field(ge=0, le=10_000_000)]
+    end: Annotated[int, Field(ge=0, le=10_000_000)]
+    type: Annotated[str, Field(min_length=1, max_length=100)]
+    canonical: Annotated[int, Field(ge=0, le=100_000)]
+    link: Annotated[str, Field(max_length=300)] | None = None
+
+
+class Relation(Shape):
+    subject: Annotated[int, Field(ge=0, le=100_000)]
+    predicate: Annotated[str, Field(min_length=1, max_length=100)]
+    object: Annotated[int, Field(ge=0, le=100_000)]
+
+
+class Marks(Shape):
+    mentions: Annotated[list[Mention], Field(max_length=5000)]
+    relations: Annotated[list[Relation], Field(max_length=20_000)]
+
+
+class MarkedDocument(Shape):
+    """What somebody marked in a document."""
+
+    item: ItemId
+    annotation: Marks
+    request: Request
+    seconds: Annotated[float, Field(ge=0, le=1_000_000)] | None = None
+
+
+class Document(BaseModel):
+    item: int
+    name: str
+    text: str
+    sentences: list[tuple[int, int]]
+    tokens: list[tuple[int, int]]
+    annotation: Marks
+    types: list[str]
+    predicates: dict[str, str]
+
+
+class ReadingSummary(BaseModel):
+    documents: int
+    read: int
+    readings: int
+    agreement: dict[str, float | None]
+    found: dict[str, Any] | None
+    relations: int
+    tokens: int
+    pairs: int
+    spent: float
+
+
+class Told(BaseModel):
+    relations: int
 
 
 class Happening(BaseModel):

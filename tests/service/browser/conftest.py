@@ -126,6 +126,24 @@ def serve(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def serve_made(tmp_path, monkeypatch):
+    """Make a project by a command and serve it: serve_made("evaluation", "create", ...)."""
+    monkeypatch.chdir(tmp_path)
+    servers = []
+
+    def run(*command):
+        assert main(list(command)) == 0
+        server = Server(tmp_path)
+        servers.append(server)
+        server.start()
+        return server
+
+    yield run
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
 def facts_frame():
     numbers = np.arange(1, 2001)
     return pd.DataFrame({

@@ -80,6 +80,9 @@ def test_what_is_written_stays(start, house, table, verb):
     project, campaign = start()
     hand = house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=1)
     house.assignment.skip(project, campaign, item_id=hand.tasks[0].item_id, request="r", user_id=house.owner().id)
+    with house.database.write() as connection:
+        marks = {"item_id": hand.tasks[0].item_id, "user_id": house.owner().id, "content": "{}", "at": 0.0}
+        connection.execute(insert(schema.marks).values(marks))
     thing = schema.metadata.tables[table]
     column = list(thing.columns)[-1]
     with house.database.read() as connection:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import NamedTuple
+
 import pytest
 from starlette.testclient import TestClient
 
+from karat.demo.relations import PREDICATES, Corpus, make_corpus, make_systems
+from karat.service.evaluation_task import EvaluationTask, campaign_for
 from karat.store import people
 from karat.web.app import create_app
 from karat.web.deps import COOKIE
@@ -50,3 +55,30 @@ def cast(house, start):
             role = "owner" if name == "stranger" else name  # even an owner elsewhere is a stranger here
             people.set_member(connection, where.id, users[name].id, role=role, now=house.clock())
     return project, campaign, users
+
+
+class SharedTask(NamedTuple):
+    """An evaluation with a submission in the pool and one that waits, and a reading of two documents."""
+
+    slugs: dict[str, str]
+    corpus: Corpus
+    systems: dict[str, list[dict]]
+
+
+@pytest.fixture
+def shared_task(house, tmp_path):
+    corpus = make_corpus(30, seed=2)
+    systems = make_systems(corpus, 3, seed=2)
+    task = EvaluationTask(kind="relations", predicates=PREDICATES)
+    campaign = campaign_for(task, price=0.1, currency="EUR", guidelines="Read *well*.")
+    slug = house.evaluations.create("Shared", campaign, task, by=house.owner(), documents=corpus.documents,
+                                    half_width=0.15)  # fmt: skip
+    project = house.project(slug)
+    for place, name in enumerate(("system-01", "system-02")):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in systems[name]))
+        found = house.evaluations.submit(project, name, path, by=house.owner(), name=path.name)
+        if place == 0:
+            house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    reading = house.readings.create(project, house.evaluations.row(project), by=house.owner(), n=2, votes=2, seed=1)
+    return SharedTask({"evaluation": slug, "reading": reading}, corpus, systems)

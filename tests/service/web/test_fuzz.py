@@ -24,6 +24,16 @@ def test_the_api_keeps_its_word(app, house, cast, kind):
         _probe(operation, project, house, users[kind])
 
 
+@pytest.mark.parametrize("which", ["evaluation", "reading"])
+def test_evaluations_keep_their_word(app, house, shared_task, which):
+    project = house.project(shared_task.slugs[which])
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", app)
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if "{project}" in operation.path:
+            _probe(operation, project, house, house.owner())
+
+
 def _probe(operation, project, house, user):
     @given(case=operation.as_strategy())
     @settings(max_examples=8, database=None, deadline=None, derandomize=True, phases=[Phase.generate],

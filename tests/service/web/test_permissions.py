@@ -14,6 +14,7 @@ ALLOWED = {
     "belong": {"admin", "owner", "annotator", "viewer"},
     "label": {"admin", "owner", "annotator"},
     "watch": {"admin", "owner", "viewer"},
+    "submit": {"admin", "owner", "viewer"},
     "manage": {"admin", "owner"},
 }
 # what each route is for, said a second time: a rule changed by mistake does not go unnoticed
@@ -43,6 +44,15 @@ RULES = {
     "GET /api/projects/{project}/export/ledger.csv": "manage",
     "GET /api/projects/{project}/export/items.jsonl": "manage",
     "GET /api/projects/{project}/export/draw.json": "manage",
+    "GET /api/projects/{project}/evaluation": "belong", "GET /api/projects/{project}/leaderboard": "belong",
+    "PUT /api/projects/{project}/publication": "manage", "GET /api/projects/{project}/submissions": "submit",
+    "POST /api/projects/{project}/submissions": "submit",
+    "POST /api/projects/{project}/submissions/{submission}/accept": "manage",
+    "DELETE /api/projects/{project}/submissions/{submission}": "submit",
+    "GET /api/projects/{project}/label-pool.csv": "belong", "GET /api/projects/{project}/export/pool.zip": "manage",
+    "POST /api/projects/{project}/reading": "manage", "GET /api/projects/{project}/reading": "watch",
+    "POST /api/projects/{project}/reading/truth": "manage", "GET /api/projects/{project}/documents/{item}": "label",
+    "POST /api/projects/{project}/annotations": "label",
     "POST /api/projects/{project}/import": "manage",
     "GET /api/projects/{project}/judges": "watch", "PUT /api/projects/{project}/judges/{judge}": "manage",
     "POST /api/projects/{project}/judges/{judge}/votes": "manage",
@@ -66,15 +76,20 @@ BODIES = {
     "PUT /api/projects/{project}/judges/{judge}": {"counts": True},
     "POST /api/projects/{project}/judges/{judge}/votes": {"n": 1},
     "POST /api/projects/{project}/adjudications": {"item": 99999, "value": "yes", "request": "p"},
-}
-
-
+    "PUT /api/projects/{project}/publication": {"published": True},
+    "POST /api/projects/{project}/submissions": {},
+    "POST /api/projects/{project}/reading": {"documents": 1},
+    "POST /api/projects/{project}/annotations": {
+        "item": 99999, "request": "p", "annotation": {"mentions": [], "relations": []},
+    },
+}  # fmt: skip
 QUERIES = {
     "/api/projects/{project}/cutoff": {"precision": 0.9},
     "/api/uploads": {"name": "t.csv"},
     "/api/preview": {"source": "file:none"},
     "/api/projects/{project}/gold": {"name": "t.csv", "truth": "label"},
     "/api/projects/{project}/import": {"format": "csv"},
+    "/api/projects/{project}/submissions": {"system": "s", "file": "s.csv"},
 }
 FILES = {"POST /api/uploads", "POST /api/projects/{project}/gold", "POST /api/projects/{project}/import"}
 
@@ -118,5 +133,5 @@ def test_a_token_opens_only_its_scope(route, client_of, cast, house):
     client = client_of(None)
     response = client.request(method, address, params=QUERIES.get(path), **body_of(route),
                               headers={"authorization": f"Bearer {secret}"})  # fmt: skip
-    harmless = (method == "GET" and RULES[route] not in {"manage", "label"}) or "/export/" in route
+    harmless = (method == "GET" and RULES[route] not in {"manage", "label", "submit"}) or "/export/" in route
     assert (response.status_code == 403) is not harmless, response.text

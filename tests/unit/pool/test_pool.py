@@ -163,14 +163,14 @@ def test_labels_are_asked_once_and_contradictions_refused(tmp_path, files):
         pool.tell({name: 1 - truth(name)})
     assert Pool(pool.folder).state.labels[name] == truth(name)
     assert pool.tell({name: 1 - truth(name)}, replace=True) == 0
-    with pytest.raises(InvalidInput, match="'labels' must be made of 0 and 1; got 2"):
+    with pytest.raises(InvalidInput, match=r"'labels' must be made of 0, 1 and -1 \(unsure\); got 2"):
         pool.tell({"x1": 2})
 
 
 def test_labels_known_before_they_are_asked_for_are_not_asked_again(tmp_path, files):
     pool = Pool.create(tmp_path / "pool")
     pool.add("s0", files["s0"])
-    pool.tell({f"x{k}": truth(f"x{k}") for k in range(0, N_ITEMS, 2)})
+    pool.tell({f"x{k}": truth(f"x{k}") for k in range(0, N_ITEMS, 2)}, keep_unknown=True)
     assert all(int(name[1:]) % 2 for name in label_all(pool))
 
 
@@ -202,7 +202,9 @@ def test_retraction_keeps_the_labels_and_resubmission_replaces(tmp_path, files):
         assert after[name]["recall"] == before[name]["recall"]
     with pytest.raises(InvalidInput, match="'name' must be one of 's0', 's2'; got 's1'"):
         pool.retract("s1")
-    pool.add("s2", files["s3"])
+    with pytest.raises(InvalidInput, match=r"'s2' is in the pool already, with \d+ predictions; .*s3.csv"):
+        pool.add("s2", files["s3"])
+    assert pool.add("s2", files["s3"], replace=True).n_predictions == before["s2"]["n_predictions"]
     label_all(pool)
     rows = {row.system: row for row in Pool(pool.folder).scores().rows}
     assert rows["s2"].version == 2
@@ -351,14 +353,14 @@ def test_a_changed_log_is_refused_and_a_torn_line_forgotten(tmp_path, files):
     torn.tell({name: truth(name) for name in more})
     assert Pool(pool.folder).n_labels == 5
     # The first object catches up with what the second wrote.
-    pool.tell({"unasked": 1})
+    pool.tell({"unasked": 1}, keep_unknown=True)
     assert pool.n_labels == Pool(pool.folder).n_labels == 6
     log.write_bytes(whole.replace(b'"name":"s0"', b'"name":"s9"'))
     with pytest.raises(InvalidData, match=r"log.jsonl, line 2: changed after it was written"):
         Pool(pool.folder)
     with pytest.raises(InvalidData, match="holds no pool"):
         Pool(tmp_path)
-    with pytest.raises(InvalidInput, match="is not empty"):
+    with pytest.raises(InvalidInput, match="a new or empty folder"):
         Pool.create(pool.folder)
 
 

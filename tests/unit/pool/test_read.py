@@ -123,7 +123,7 @@ def test_trec_runs_and_qrels(tmp_path):
 
 def test_bad_labels_are_refused(tmp_path, pool):
     for text, message in (
-        ("id,label\na,1\nb,2\n", "line 3: the label must be 0 or 1"),
+        ("id,label\na,1\nb,2\n", "line 3: the label must be 0, 1 or unsure; got '2'"),
         ("id,label\na,1\na,0\n", "line 3: id 'a' is labelled twice, differently"),
         ("id,answer\na,1\n", "column 'label' is missing"),
     ):

@@ -106,9 +106,10 @@ def _precision(sample: PoolSample, coefficients: NDArray[np.float64]) -> Estimat
     residual, influence, n_effective = _mean_residual(sample.right - guess, weight)
     sums = np.einsum("kd,kmd->m", coefficients, sample.mass_sums)
     unlabelled = _mean_over((1.0 - sample.inclusion), weight > 0)
+    noise = _noise_influence(sample, sample.noise_right, weight)
     return Estimate(
         value=sums + residual,
-        influence=_with_theta(influence * np.sqrt(1.0 - sample.inclusion), 0.0),
+        influence=_with_theta(influence * np.sqrt(1.0 - sample.inclusion), 0.0, noise=noise),
         floor=unlabelled / (4.0 * np.maximum(n_effective, 1.0) ** 2),
         n_effective=n_effective,
         known=n_effective > 0,
@@ -130,10 +131,14 @@ def _recall(sample: PoolSample, coefficients: NDArray[np.float64], theta: PoolRe
     n_systems = own.size
     positives = weight * sample.true
     if total <= _NOTHING * max(pool_size, 1.0) or not positives.any():
-        return _unknown(n_systems, sample.fold.size)
+        return _unknown(n_systems, sample.fold.size * (1 if sample.noise_true is None else 2))
     share = own / total
     influence = (own_size[:, None] * own_influence - share[:, None] * pool_size * pool_influence) / total
     influence = theta.value * influence * np.sqrt(1.0 - sample.inclusion)
+    own_noise = _noise_influence(sample, sample.noise_found, member_weight)
+    pool_noise = _noise_influence(sample, None if sample.noise_true is None else sample.noise_true[None, :],
+                                  weight[None, :])  # fmt: skip
+    noise = theta.value * (own_size[:, None] * own_noise - share[:, None] * pool_size * pool_noise) / total
     n_positives = float(positives.sum() ** 2 / (positives**2).sum())
     unlabelled = float((1.0 - sample.inclusion)[sample.true > 0].mean())
     # Needed near 0 and 1 only, where few labels show no spread; elsewhere it would only widen.
@@ -143,7 +148,9 @@ def _recall(sample: PoolSample, coefficients: NDArray[np.float64], theta: PoolRe
     inflation = 1.0 + theta.variance / max(theta.value, _NOTHING) ** 2
     return Estimate(
         value=theta.value * share,
-        influence=_with_theta(influence * np.sqrt(inflation), share * np.sqrt(theta.variance)),
+        influence=_with_theta(
+            influence * np.sqrt(inflation), share * np.sqrt(theta.variance), noise=noise * np.sqrt(inflation)
+        ),
         floor=floor + share**2 * of_theta,
         n_effective=np.full(n_systems, n_positives if theta.exact else min(n_positives, theta.n_found)),
         known=np.any(member_weight > 0, axis=1),
@@ -182,9 +189,26 @@ def _mean_over(values: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray
     return result
 
 
-def _with_theta(influence: NDArray[np.float64], of_theta: NDArray[np.float64] | float) -> NDArray[np.float64]:
+def _noise_influence(
+    sample: PoolSample, noise: NDArray[np.float64] | None, weight: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return what wrong labels add, one column a unit; no columns where labels are right.
+
+    A residual with noise of variance v, drawn with probability pi, shows (1 - pi) of the noise in its square; the
+    rest, pi v, is added here, so that a unit that was certain to be labelled is not taken for known.
+    """
+    if noise is None:
+        return np.zeros((weight.shape[0], 0))
+    total = weight.sum(axis=1)
+    scaled: NDArray[np.float64] = weight / np.where(total > 0, total, 1.0)[:, None] * np.sqrt(sample.inclusion * noise)
+    return scaled
+
+
+def _with_theta(
+    influence: NDArray[np.float64], of_theta: NDArray[np.float64] | float, *, noise: NDArray[np.float64]
+) -> NDArray[np.float64]:
     last = np.broadcast_to(np.asarray(of_theta, dtype=np.float64), (influence.shape[0],))[:, None]
-    return np.concatenate([influence, last], axis=1)
+    return np.concatenate([influence, noise, last], axis=1)
 
 
 def _unknown(n_systems: int, n_units: int) -> Estimate:

@@ -31,7 +31,9 @@ class PoolRecall:
 POOL_IS_EVERYTHING = PoolRecall(value=1.0, variance=0.0, n_found=0.0, exact=True)
 
 
-def pool_recall(inside: ArrayLike, documents: ArrayLike | None = None) -> PoolRecall:
+def pool_recall(
+    inside: ArrayLike, documents: ArrayLike | None = None, *, weights: ArrayLike | None = None
+) -> PoolRecall:
     """Estimate theta from true relations found by exhaustive annotation.
 
     Parameters
@@ -41,29 +43,40 @@ def pool_recall(inside: ArrayLike, documents: ArrayLike | None = None) -> PoolRe
     documents
         Document of each relation. The documents, not the relations, were drawn at random, so with documents
         given the variance is that between documents and ``n_found`` is the effective number of relations.
+    weights
+        One over the probability with which the relation's document was drawn, up to scale; equal if not given.
 
     Examples
     --------
     >>> theta = pool_recall([1, 1, 1, 0])
     >>> theta.value, round(theta.variance, 4)
     (0.75, 0.0625)
+    >>> pool_recall([1, 0, 0], ["often drawn", "rarely drawn", "rarely drawn"], weights=[1, 4, 4]).value
+    0.1111111111111111
     """
     hits = _check.binary_labels("inside", inside).astype(np.float64)
     if hits.size < 2:
         raise _check.refuse("inside", "at least two true relations", hits.size)
-    value = float(hits.mean())
-    plain = value * (1.0 - value) / (hits.size - 1)
+    weight = np.ones(hits.size) if weights is None else _check.finite_scores("weights", weights)
+    _check.same_length("inside", hits.size, "weights", weight.size)
+    if not np.all(weight > 0):
+        raise _check.refuse("weights", "positive", float(weight.min()))
+    share = weight / weight.sum()
+    value = min(float((weight * hits).sum() / weight.sum()), 1.0)
+    # With equal weights share @ share is 1 / n, and this the usual p (1 - p) / (n - 1).
+    unequal = float(share @ share)
+    plain = value * (1.0 - value) * unequal / (1.0 - unequal)
     if documents is None:
-        return PoolRecall(value=value, variance=plain, n_found=float(hits.size))
+        return PoolRecall(value=value, variance=plain, n_found=1.0 / unequal)
     names, code = np.unique(np.asarray(documents), return_inverse=True)
     _check.same_length("inside", hits.size, "documents", code.size)
     if names.size < N_DOCUMENTS_LEAST:
         raise _check.refuse("documents", "at least two documents", names.size)
-    surplus = np.bincount(code, weights=hits - value)
-    between = float((surplus**2).sum()) / hits.size**2 * names.size / (names.size - 1)
+    surplus = np.bincount(code, weights=share * (hits - value))
+    between = float((surplus**2).sum()) * names.size / (names.size - 1)
     variance = max(between, plain)
-    per_document = np.bincount(code).astype(np.float64)
+    per_document = np.bincount(code, weights=share)
     # With all inside or all outside nothing tells relations of a document apart: count documents, by their sizes.
-    n_documents = float(hits.size**2 / (per_document**2).sum())
-    n_found = hits.size * plain / variance if plain > 0.0 else n_documents
+    n_documents = float(1.0 / (per_document**2).sum())
+    n_found = plain / variance / unequal if plain > 0.0 else n_documents
     return PoolRecall(value=value, variance=variance, n_found=n_found)

@@ -43,6 +43,9 @@ class PoolSample:
         Standard deviation of each feature over the pool.
     single
         True where every unit is one instance, so that ``found`` is ``true`` wherever the system holds the unit.
+    noise_right, noise_found, noise_true
+        Variance of ``right``, ``found`` and ``true`` where labels may be wrong and were corrected for that; None where
+        labels are right. It is there even where every unit is labelled.
     """
 
     mass: NDArray[np.float64]
@@ -58,6 +61,9 @@ class PoolSample:
     pool_sums: NDArray[np.float64]
     feature_scale: NDArray[np.float64]
     single: bool = True
+    noise_right: NDArray[np.float64] | None = None
+    noise_found: NDArray[np.float64] | None = None
+    noise_true: NDArray[np.float64] | None = None
 
 
 def sample_from_matrix(

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Request
 from karat.service import guidelines
 from karat.service.access import Caller
 from karat.service.beginning import Plan, begin_project
-from karat.service.campaign import Campaign
+from karat.service.installation import Installation
 from karat.service.keys import keys_of, read_keys
 from karat.store import answers, projects
 from karat.web import shapes
@@ -28,9 +28,7 @@ def list_projects(request: Request, caller: Annotated[Caller, Depends(SignedIn()
         counts = {
             project.id: answers.count_votes(connection, project.id, user_id=caller.user.id) for project, _ in found
         }
-    return [
-        _shape(project, house.campaign(project), role or "owner", counts[project.id], caller) for project, role in found
-    ]
+    return [_shape(project, house, role or "owner", counts[project.id], caller) for project, role in found]
 
 
 @router.post("", status_code=201)
@@ -49,14 +47,14 @@ def create_project(
         ),
         by=caller.user,
     )  # fmt: skip
-    return _shape(project, house.campaign(project), "owner", 0, caller)
+    return _shape(project, house, "owner", 0, caller)
 
 
 @router.get("/{project}")
 def read_project(visit: Annotated[Visit, Depends(InProject("belong"))]) -> shapes.Project:
     with visit.house.database.read() as connection:
         count = answers.count_votes(connection, visit.project.id, user_id=visit.caller.user.id)
-    return _shape(visit.project, visit.campaign, visit.role, count, visit.caller)
+    return _shape(visit.project, visit.house, visit.role, count, visit.caller)
 
 
 @router.get("/{project}/settings")
@@ -82,10 +80,14 @@ def read_audit(visit: Annotated[Visit, Depends(InProject("manage", "manage"))]) 
         return [shapes.Happening(**entry) for entry in projects.list_audit(connection, visit.project.id, most=200)]
 
 
-def _shape(project: projects.Project, campaign: Campaign, role: str, my_answers: int, caller: Caller) -> shapes.Project:
+def _shape(
+    project: projects.Project, house: Installation, role: str, my_answers: int, caller: Caller
+) -> shapes.Project:
+    campaign = house.campaign(project)
     actions, keys = keys_of(campaign.options, read_keys(caller.user.own_keys))
     return shapes.Project(
         slug=project.slug,
+        kind=house.feeds.kind(project),
         title=project.title,
         state=project.state,
         role=role,

@@ -31,7 +31,7 @@ def next_tasks(body: shapes.NextTasks, visit: Label) -> shapes.Hand:
 def take_answers(body: shapes.Answers, visit: Label, later: BackgroundTasks) -> shapes.Taken:
     """Record answers; what is acknowledged is on disk. A request sent twice counts once."""
     taken = [_take(visit, answer) for answer in body.answers]
-    later.add_task(visit.house.studies.replenish, visit.project, visit.campaign)  # nobody waits for the design
+    later.add_task(visit.house.feeds.replenish, visit.project, visit.campaign)  # nobody waits for the design
     return shapes.Taken(answers=taken, hand=_hand(visit, body.want) if body.want else None)
 
 
@@ -72,7 +72,7 @@ def history(visit: Label, most: Annotated[int, Query(ge=1, le=1000)] = 50) -> li
 
 def fields_of(visit: Visit, payload: dict[str, Any]) -> list[shapes.Cell]:
     """Return what people see of an item: the columns the campaign names, or all that do not give the answer away."""
-    proxy = (visit.house.studies.resource_of(visit.project) or {}).get("proxy")
+    proxy = visit.house.feeds.proxy_of(visit.project)
     names = shown_columns(payload, visit.campaign, proxy=proxy)
     return [shapes.Cell(name=name, value=payload[name]) for name in names]
 

@@ -1,0 +1,174 @@
+// The task: what to submit, who stands where, what it cost, and what the owner still has to decide.
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import {
+  call, get, newRequest, post, Refusal, type Bounds, type Dispute, type Evaluation as Task, type Leaderboard, type Project, type Standing,
+  type Submission,
+} from "../api";
+import { Disputes } from "../parts/Disputes";
+import { Guidelines } from "../parts/Guidelines";
+import { Invite } from "../parts/Invite";
+import { me, messageOf } from "../state";
+
+const EVERY = 4000;
+const METRICS = ["f1", "precision", "recall"] as const;
+const NAMES: Record<string, string> = { f1: "F1", precision: "precision", recall: "recall" };
+const number = (value: number) => value.toLocaleString("en-US");
+const plural = (value: number, noun: string) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
+const money = (value: number, currency: string) =>
+  `${value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} ${currency}`.trim();
+
+function Range({ score }: { score: Bounds }) {
+  return <span class="range">
+    <span>{score.estimate.toFixed(3)} <small>{score.low.toFixed(3)} – {score.high.toFixed(3)}</small></span>
+    <svg class="interval" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="scale" x="0" y="3.5" width="100" height="1" />
+      <rect class="width" x={100 * score.low} y="1.5" width={Math.max(100 * (score.high - score.low), 0.6)} height="5" />
+      <rect class="point" x={100 * score.estimate - 0.5} y="0" width="1" height="8" />
+    </svg>
+  </span>;
+}
+
+function Board({ board, metric }: { board: Leaderboard; metric: string }) {
+  const shared = (row: Standing) => row.rank !== null && board.rows.filter((other) => other.rank === row.rank).length > 1;
+  return <div class="scroll" tabIndex={0} role="region" aria-label="Scores of all systems"><table class="board">
+    <thead><tr><th scope="col">rank</th><th scope="col">system</th>
+      {METRICS.map((name) => <th key={name} scope="col" aria-sort={name === metric ? "descending" : undefined}>{NAMES[name]}</th>)}
+      <th scope="col">predictions</th><th scope="col">labels</th></tr></thead>
+    <tbody>{board.rows.map((row) => <tr key={row.system}>
+      <td>{row.rank === null ? "–" : `${shared(row) ? "=" : ""}${row.rank}`}</td>
+      <th scope="row"><bdi>{row.system}</bdi>{row.version > 1 && <small> version {row.version}</small>}</th>
+      {METRICS.map((name) => <td key={name}><Range score={row[name]} /></td>)}
+      <td>{number(row.n_predictions)}</td><td>{number(row.n_labels)}</td></tr>)}</tbody>
+  </table></div>;
+}
+
+export function Evaluation({ slug }: { slug: string }) {
+  const base = `/projects/${slug}`;
+  const task = useSignal<Task | null>(null), board = useSignal<Leaderboard | null>(null);
+  const submissions = useSignal<Submission[]>([]), problem = useSignal(""), said = useSignal("");
+  const metric = useSignal<typeof METRICS[number]>("f1"), name = useSignal(""), busy = useSignal(false);
+  const project = useSignal<Project | null>(null), disputes = useSignal<Dispute[]>([]);
+  const owns = task.value?.role === "owner", submits = task.value !== null && task.value.role !== "annotator";
+
+  const refresh = async () => {
+    try {
+      task.value = await get<Task>(`${base}/evaluation`);
+      board.value = await get<Leaderboard>(`${base}/leaderboard?metric=${metric.value}`);
+      if (task.value.role === "owner") {
+        project.value ??= await get<Project>(base);
+        disputes.value = await get<Dispute[]>(`${base}/disagreements`);
+      }
+      if (task.value.role !== "annotator") submissions.value = await get<Submission[]>(`${base}/submissions`);
+    } catch (error) {
+      if (error instanceof Refusal && error.status === 401) me.value = null;
+      problem.value = messageOf(error);
+    }
+  };
+  const act = async (work: () => Promise<string>) => {
+    busy.value = true;
+    try { said.value = ""; problem.value = ""; said.value = await work(); } catch (error) { problem.value = messageOf(error); }
+    busy.value = false;
+    await refresh();
+  };
+  const rule = async (dispute: Dispute, value: string) => {
+    try { await post(`${base}/adjudications`, { item: dispute.item, value, request: newRequest() }); } catch (error) { problem.value = messageOf(error); }
+    await refresh();
+  };
+  const submit = (event: Event) => {
+    event.preventDefault();
+    const form = event.currentTarget as HTMLFormElement;
+    const file = form.querySelector<HTMLInputElement>("input[type=file]")?.files?.[0];
+    if (file === undefined) return;
+    void act(async () => {
+      const query = new URLSearchParams({ system: name.value, file: file.name });
+      const found = await post<Submission>(`${base}/submissions?${query}`, file);
+      name.value = "";
+      form.reset();
+      return `${found.system}: ${plural(found.n_predictions, "prediction")}, ${number(found.n_new)} of them new. ${price(found)}`;
+    });
+  };
+  const price = (each: Submission) => {
+    const labels = each.first.labels === each.most.labels ? plural(each.most.labels, "label")
+      : `${number(each.first.labels)} to ${plural(each.most.labels, "label")}`;
+    return each.most.money > 0 ? `Needs ${labels}: ${money(each.first.money, "")} to ${money(each.most.money, each.most.currency)}.` : `Needs ${labels}.`;
+  };
+  useEffect(() => {
+    void refresh();
+    const timer = setInterval(() => { if (!document.hidden) void refresh(); }, EVERY);
+    return () => clearInterval(timer);
+  }, [slug]);
+
+  const now = task.value, shown = board.value;
+  if (now === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
+  const mine = submissions.value.filter((each) => each.state !== "retracted");
+  return <main class="dashboard evaluation">
+    <div class="bar">
+      <h1>{now.title}</h1>
+      <p class="buttons">
+        {now.role !== "viewer" && <a class="button primary" href={`#/p/${slug}/label`}>Label</a>}
+        {now.reading !== null && now.role !== "annotator" && <a class="button" href={`#/r/${now.reading}/results`}>Documents</a>}
+        {owns && <button disabled={busy.value} onClick={() => void act(async () => {
+          await call("PUT", `${base}/publication`, { published: !now.published });
+          return now.published ? "The scores are hidden again." : "Everybody sees all scores now.";
+        })}>{now.published ? "Hide scores" : "Publish scores"}</button>}
+      </p>
+    </div>
+    {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
+    <p role="status" class="said">{said.value}</p>
+    <dl class="tiles">
+      <div class="tile"><dt>labels</dt><dd>{number(now.labelled)}{now.open > 0 && <small>{number(now.open)} to go</small>}</dd></div>
+      <div class="tile"><dt>answers</dt><dd>{number(now.answers)}</dd></div>
+      <div class="tile"><dt>spent</dt><dd>{money(now.spent, now.currency)}</dd></div>
+      {now.n_documents > 0 && <div class="tile"><dt>documents</dt><dd>{number(now.n_documents)}</dd></div>}
+      <div class="tile"><dt>goal</dt><dd>± {now.half_width}<small>precision, {Math.round(100 * now.confidence_level)}% sure</small></dd></div>
+    </dl>
+    <section aria-labelledby="board-title">
+      <div class="bar"><h2 id="board-title">Leaderboard</h2>
+        <label class="inline">ranked by <select value={metric.value} onChange={(event) => {
+          metric.value = event.currentTarget.value as typeof METRICS[number]; void refresh();
+        }}>{METRICS.map((each) => <option key={each} value={each}>{NAMES[each]}</option>)}</select></label></div>
+      {!now.published && <p class="note">Not published: {owns ? "participants see their own systems alone." : "you see your own systems alone, without ranks."}</p>}
+      {shown !== null && shown.rows.length > 0 ? <Board board={shown} metric={metric.value} /> : <p class="hint">Nobody is scored yet.</p>}
+      {shown?.rows.some((row) => row.rank !== null) && <p class="hint">Systems with the same rank (=) are not told apart by the labels.</p>}
+      {shown?.notes.map((text) => <p key={text} class="hint">{text}</p>)}
+    </section>
+    {submits && <section aria-labelledby="submit-title">
+      <h2 id="submit-title">Submit</h2>
+      <form class="inline" onSubmit={submit}>
+        <label class="wide">System<input required maxLength={100} value={name.value} onInput={(event) => { name.value = event.currentTarget.value; }} /></label>
+        <label class="wide">Predictions<input type="file" required accept=".csv,.tsv,.jsonl,.parquet,.run" /></label>
+        <button class="primary" disabled={busy.value}>Check</button>
+      </form>
+      <p class="hint">{now.kind === "relations" ? "CSV, TSV or JSON lines; offsets count characters (Unicode code points) from 0, the end is not included. Columns:" : "CSV, TSV, JSON lines or Parquet with a column"}{" "}
+        {now.columns.map((each, place) => <span key={each}>{place > 0 && ", "}<code>{each}</code></span>)}; perhaps <code>score</code>. Nothing is spent before the owner accepts it.</p>
+    </section>}
+    {mine.length > 0 && <section aria-labelledby="mine-title">
+      <h2 id="mine-title">{owns ? "Submissions" : "Your submissions"}</h2>
+      <ul class="cards submissions">{mine.map((each) => <li key={each.id} class="card">
+        <h3><bdi>{each.system}</bdi>{each.version !== null && each.version > 1 && ` (version ${each.version})`}</h3>
+        <p class="hint"><bdi>{each.file}</bdi>{owns && <> by <bdi>{each.user}</bdi></>}: {plural(each.n_predictions, "prediction")}, {number(each.n_new)} new.</p>
+        <p>{each.state === "checked" ? price(each) : "In the pool."}</p>
+        <p class="buttons">
+          {owns && each.state === "checked" && <button class="primary" disabled={busy.value} onClick={() => void act(async () => {
+            await post(`${base}/submissions/${each.id}/accept`);
+            return `${each.system} is in the pool; what it needs can be labelled.`;
+          })}>Accept and pay</button>}
+          <button disabled={busy.value} onClick={() => void act(async () => {
+            await call("DELETE", `${base}/submissions/${each.id}`);
+            return `${each.system} is retracted.`;
+          })}>Retract</button>
+        </p></li>)}</ul>
+    </section>}
+    {owns && project.value !== null && disputes.value.length > 0 && <Disputes disputes={disputes.value} project={project.value} onRule={rule} />}
+    {now.guidelines.length > 0 && <section aria-labelledby="guide-title"><h2 id="guide-title">Guidelines</h2><Guidelines nodes={now.guidelines} /></section>}
+    {owns && <Invite slug={slug} roles={{ viewer: "participant", annotator: "annotator", owner: "owner" }} />}
+    {(owns || now.published) && <section aria-labelledby="export-title">
+      <h2 id="export-title">Take away</h2>
+      <p class="buttons"><a class="button" href={`/api${base}/label-pool.csv`} download>Labels and their probabilities</a>
+        {owns && <a class="button" href={`/api${base}/export/pool.zip`} download>The whole pool</a>}</p>
+      <p class="hint">The pool gives the same numbers anywhere: <code>karat pool scores FOLDER</code>.</p>
+    </section>}
+  </main>;
+}

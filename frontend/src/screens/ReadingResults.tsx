@@ -1,0 +1,60 @@
+// What came of reading documents: how far people agree, what they found, what it cost, and recall that follows.
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { get, post, type Project, type ReadingSummary } from "../api";
+import { Invite } from "../parts/Invite";
+import { messageOf } from "../state";
+
+const EVERY = 4000;
+const KAPPAS: Record<string, string> = { spans: "typed mentions", canonical: "canonical mentions", links: "links" };
+const number = (value: number) => value.toLocaleString("en-US");
+const share = (value: number) => `${Math.round(100 * value)}%`;
+
+export function ReadingResults({ slug }: { slug: string }) {
+  const base = `/projects/${slug}`;
+  const project = useSignal<Project | null>(null), found = useSignal<ReadingSummary | null>(null);
+  const problem = useSignal(""), said = useSignal("");
+  const refresh = async () => {
+    try { project.value ??= await get<Project>(base); found.value = await get<ReadingSummary>(`${base}/reading`); }
+    catch (error) { problem.value = messageOf(error); }
+  };
+  const tell = async () => {
+    try {
+      const told = await post<{ relations: number }>(`/projects/${slug.replace(/-documents$/, "")}/reading/truth`);
+      said.value = `${number(told.relations)} true relations told: recall on the leaderboard is against everything true.`;
+    } catch (error) { problem.value = messageOf(error); }
+  };
+  useEffect(() => {
+    void refresh();
+    const timer = setInterval(() => { if (!document.hidden) void refresh(); }, EVERY);
+    return () => clearInterval(timer);
+  }, [slug]);
+  const now = found.value;
+  if (project.value === null || now === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
+  const owns = project.value.role === "owner";
+  return <main class="dashboard">
+    <div class="bar"><h1>{project.value.title}</h1><p class="buttons">
+      {project.value.role !== "viewer" && <a class="button primary" href={`#/r/${slug}`}>Read</a>}
+      <a class="button" href={`#/e/${slug.replace(/-documents$/, "")}`}>Leaderboard</a>
+      {owns && <button disabled={now.relations === 0} onClick={() => void tell()}>Use for recall</button>}</p></div>
+    {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
+    <p role="status" class="said">{said.value}</p>
+    <dl class="tiles">
+      <div class="tile"><dt>documents read</dt><dd>{number(now.read)}<small>of {number(now.documents)}, by {project.value.votes} each</small></dd></div>
+      <div class="tile"><dt>readings</dt><dd>{number(now.readings)}</dd></div>
+      <div class="tile"><dt>relations agreed</dt><dd>{number(now.relations)}</dd></div>
+      <div class="tile"><dt>tokens</dt><dd>{number(now.tokens)}</dd></div>
+      <div class="tile"><dt>pairs</dt><dd>{number(now.pairs)}</dd></div>
+      <div class="tile"><dt>spent</dt><dd>{now.spent.toFixed(2)}</dd></div>
+    </dl>
+    <section aria-labelledby="kappa-title"><h2 id="kappa-title">How far readers agree</h2>
+      <p class="hint">Fleiss’ kappa over the tokens: 1 is perfect, 0 as by chance.</p>
+      <table id="kappa"><tbody>{Object.entries(now.agreement).map(([name, value]) => <tr key={name}><th scope="row">{KAPPAS[name] ?? name}</th>
+        <td>{value === null ? "–" : value.toFixed(2)}</td></tr>)}</tbody></table></section>
+    {now.found !== null && <section aria-labelledby="found-title"><h2 id="found-title">Share of the {number(now.found.spans)} known mentions that readers find</h2>
+      <table><tbody>{now.found.together.map((value, place) => <tr key={place}><th scope="row">{place === 0 ? "one reader" : `${place + 1} readers together`}</th><td>{share(value)}</td></tr>)}
+        <tr><th scope="row">their majority</th><td>{share(now.found.majority)}</td></tr></tbody></table></section>}
+    {owns && <Invite slug={slug} roles={{ annotator: "reader", viewer: "viewer", owner: "owner" }} />}
+  </main>;
+}

@@ -1,0 +1,225 @@
+"""`karat evaluation`: run an evaluation service, submit to one, read its leaderboard."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from karat import _check
+from karat.cli.options import AsJson, Db
+from karat.cli.output import print_json, print_table, print_text
+from karat.cli.remote import Remote
+from karat.errors import InvalidInput
+
+group = typer.Typer(
+    name="evaluation",
+    help="Let others submit systems to a task, and score them from few labels.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+)
+
+OPTIONS = {
+    "half_width": "--half-width",
+    "confidence_level": "--confidence",
+    "seed": "--seed",
+    "law": "--law",
+    "title": "TITLE",
+    "votes": "--votes",
+    "price": "--price",
+    "documents": "--documents",
+    "token_price": "--token-price",
+    "pair_price": "--pair-price",
+    "predicates": "--predicates",
+    "types": "--type",
+    "n": "--read",
+    "system": "SYSTEM",
+}
+"""What the library's arguments are called here, for errors."""
+
+Server = Annotated[str, typer.Argument(help="The evaluation's address, as in https://karat.example/shared-task.")]
+Token = Annotated[
+    str, typer.Option(envvar="KARAT_TOKEN", help="An API token; make one with `POST /api/tokens`.", show_default=False)
+]
+
+
+@group.command()
+def create(
+    title: Annotated[str, typer.Argument(help="What it is called.")],
+    documents: Annotated[
+        Path | None,
+        typer.Option(help="Relations in these documents are evaluated: .txt, a folder (with brat's .ann), .jsonl, "
+                     ".json of Label Studio. Without it, any items with an id."),
+    ] = None,
+    predicates: Annotated[
+        Path | None, typer.Option(help="A TOML file: each predicate's name and how people read it.")
+    ] = None,
+    type: Annotated[list[str] | None, typer.Option("--type", help="A kind of mention; may be repeated.")] = None,
+    question: Annotated[str | None, typer.Option(help="What people are asked about each item.")] = None,
+    guidelines: Annotated[Path | None, typer.Option(help="A Markdown file, shown to all.")] = None,
+    votes: Annotated[int, typer.Option(help="How many people judge an item.")] = 3,
+    price: Annotated[float, typer.Option(help="What one answer costs.")] = 0.0,
+    currency: Annotated[str, typer.Option(help="For showing the price.")] = "",
+    half_width: Annotated[float, typer.Option(help="How well each system's precision shall be known.")] = 0.05,
+    confidence: Annotated[float, typer.Option(help="Confidence level of all intervals.")] = 0.9,
+    law: Annotated[str, typer.Option(help="uniform, predicate, subject, entity or own.")] = "uniform",
+    seed: Annotated[int, typer.Option(help="Decides which items are drawn.")] = 0,
+    read: Annotated[
+        int | None, typer.Option(help="Also draw so many documents to be read exhaustively, for recall.")
+    ] = None,
+    read_law: Annotated[str, typer.Option(help="How they are drawn: uniform or entity.")] = "uniform",
+    token_price: Annotated[float, typer.Option(help="What reading a token costs.")] = 0.0,
+    pair_price: Annotated[float, typer.Option(help="What judging a pair of mentions costs.")] = 0.0,
+    db: Db = None,
+    as_json: AsJson = False,
+) -> None:  # fmt: skip
+    """Start an evaluation in the labelling service; `karat serve` shows it.
+
+    Examples:
+
+        karat evaluation create "Relations in the news" --documents news.jsonl --predicates predicates.toml --read 20
+
+        karat evaluation create "Entity matching" --question "Is it the same product?"
+    """
+    from karat.documents.read import read_documents  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.service.evaluation_task import EvaluationTask, campaign_for  # noqa: PLC0415
+    from karat.service.installation import Installation  # noqa: PLC0415
+    from karat.web.settings import Settings  # noqa: PLC0415
+
+    given = read_documents(documents) if documents is not None else []
+    if read is not None:
+        _check.whole("n", read, least=1, most=len(given))
+    words = _read_predicates(predicates) if predicates is not None else {}
+    more: dict[str, Any] = {"types": tuple(type)} if type else {}
+    task = EvaluationTask(kind="relations" if given else "items", predicates=words, token_price=token_price,
+                          pair_price=pair_price, **more)  # fmt: skip
+    said: dict[str, Any] = {"question": question} if question else {}
+    if guidelines is not None:
+        said["guidelines"] = _read_text(guidelines)
+    campaign = campaign_for(task, votes=votes, price=price, currency=currency, **said)
+    settings = Settings.read(db=db)
+    house = Installation(settings.db, pools=settings.pools)
+    reading = None
+    try:
+        slug = house.evaluations.create(title, campaign, task, by=house.owner(), documents=given, seed=seed,
+                                        half_width=half_width, confidence_level=confidence, law=law)  # fmt: skip
+        project = house.project(slug)
+        row = house.evaluations.row(project)
+        if read is not None:
+            reading = house.readings.create(project, row, by=house.owner(), n=read, law=read_law, votes=votes,
+                                            seed=seed)  # fmt: skip
+        folder = str(house.pools.home / row.folder)
+    finally:
+        house.close()
+    if as_json:
+        print_json({"project": slug, "reading": reading, "pool": folder, "n_documents": len(given)})
+        return
+    about = f" with {len(given):,} {'document' if len(given) == 1 else 'documents'}" if given else ""
+    print_text(f"Evaluation {slug}{about}. Now: karat serve")
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}.") from error
+
+
+def _read_predicates(path: Path) -> dict[str, str]:
+    try:
+        found = tomllib.loads(_read_text(path))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{path} is no TOML: {error}.") from error
+    for name, words in found.items():
+        if not isinstance(words, str):
+            raise InvalidInput(f"{path}: '{name}' must be text, as in {name} = \"works for\"; got {words!r}.")
+    return found
+
+
+@group.command()
+def submit(
+    server: Server,
+    system: Annotated[str, typer.Argument(help="The system's name; yours alone.")],
+    predictions: Annotated[Path, typer.Argument(help="CSV, TSV, JSONL (or Parquet where there are no documents).")],
+    token: Token,
+    as_json: AsJson = False,
+) -> None:
+    """Submit a system's predictions; says what its labels will cost. Nothing is spent before the owner accepts it.
+
+    Examples:
+
+        karat evaluation submit http://127.0.0.1:8000/shared-task tagger tagger.jsonl
+    """
+    found = Remote(server, token).upload("submissions", predictions, system=system, file=predictions.name)
+    if as_json:
+        print_json(found)
+        return
+    first, most = found["first"], found["most"]
+    money = f" ({first['money']:,.2f} to {most['money']:,.2f} {most['currency']})" if most["money"] else ""
+    print_text(
+        f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. "
+        f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. "
+        f"Submission {found['id']} waits for the owner."
+    )
+
+
+@group.command()
+def accept(
+    server: Server,
+    submission: Annotated[int, typer.Argument(help="The submission's number.")],
+    token: Token,
+    as_json: AsJson = False,
+) -> None:
+    """Let a submission into the pool: what it needs is put before people, and costs.
+
+    Examples:
+
+        karat evaluation accept http://127.0.0.1:8000/shared-task 1
+    """
+    found = Remote(server, token).call("POST", f"submissions/{submission}/accept")
+    if as_json:
+        print_json(found)
+    else:
+        print_text(f"{found['system']} (version {found['version']}) is in the pool.")
+
+
+@group.command()
+def scores(
+    server: Server,
+    token: Token,
+    metric: Annotated[str, typer.Option(help="precision, recall or f1.")] = "f1",
+    as_json: AsJson = False,
+) -> None:
+    """Show the leaderboard of an evaluation, as far as you may see it.
+
+    Examples:
+
+        karat evaluation scores http://127.0.0.1:8000/shared-task --metric precision --json
+    """
+    board = Remote(server, token).call("GET", f"leaderboard?metric={metric}")
+    if as_json:
+        print_json(board)
+        return
+    rows = [[str(row["rank"] or "–"), row["system"], *(_cell(row[name]) for name in ("precision", "recall", "f1"))]
+            for row in board["rows"]]  # fmt: skip
+    print_table(["rank", "system", "precision", "recall", "F1"], rows)
+    print_text("\n".join(board["notes"]))
+
+
+def _cell(score: dict[str, float]) -> str:
+    return f"{score['estimate']:.3f} [{score['low']:.3f}, {score['high']:.3f}]"
+
+
+@group.command()
+def truth(server: Server, token: Token, as_json: AsJson = False) -> None:
+    """Tell the pool what the readers of documents agree on: recall is against everything true from then on.
+
+    Examples:
+
+        karat evaluation truth http://127.0.0.1:8000/shared-task
+    """
+    found = Remote(server, token).call("POST", "reading/truth")
+    print_text(json.dumps(found) if as_json else f"{found['relations']:,} true relations told.")

@@ -1,0 +1,1 @@
+"""Documents that people read: their text, tokens and sentences, and spans in them."""

@@ -1,0 +1,75 @@
+"""What a submission would cost: the draws it would need, made on the side and thrown away."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from karat.math.pooled.inclusion import LARGEST_SPREAD
+from karat.math.pooled.intervals import normal_quantile
+from karat.pool.drawing import PILOT_SHARE, admit, make_draw
+from karat.pool.state import System
+from karat.pool.tables import files
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import duckdb
+
+    from karat.pool.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """Labels that a submission would need.
+
+    Parameters
+    ----------
+    n_predictions
+        Predictions of the submission.
+    n_new
+        Those that no system in the pool has made.
+    first
+        Labels that are asked for at once.
+    most
+        Labels in all, whatever they turn out to be; less where they let the rest be guessed.
+    """
+
+    n_predictions: int
+    n_new: int
+    first: int
+    most: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return asdict(self)
+
+
+def preview_draw(
+    connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *, work: Path, n_predictions: int
+) -> Preview:
+    """Say what the instances in ``work`` would cost as the next system; ``work`` may be written to.
+
+    Systems that wait to enter the pool are not counted on: together the submissions cost no more.
+    """
+    number = len(state.systems) + 1
+    system = System(
+        number=number, name="", version=1, team="", is_judge=False, n_predictions=n_predictions,
+        folder=str(work.resolve()), hash="",
+    )  # fmt: skip
+    admit(connection, folder, state, number=number, place=work)
+    trial = replace(state, systems=[*state.systems, system], admitted=[*state.admitted, system])
+    settings = state.settings
+    target = (settings.half_width / normal_quantile(settings.confidence_level)) ** 2
+    counts = {}
+    for name, variance in (("first", target / PILOT_SHARE if settings.learn else target), ("most", target)):
+        path = work / name / "asked.parquet"
+        path.parent.mkdir()
+        make_draw(
+            connection, folder, trial, systems=[system], target_variance=variance,
+            spreads=[(LARGEST_SPREAD, LARGEST_SPREAD)], path=path,
+        )  # fmt: skip
+        asked = connection.execute(f"SELECT id FROM {files([path])}").fetchall()  # noqa: S608
+        counts[name] = sum(row[0] not in state.labels for row in asked)
+    new = connection.execute(f"SELECT count(*) FROM {files([work / 'units.parquet'])} WHERE novel").fetchall()[0][0]  # noqa: S608
+    return Preview(n_predictions=n_predictions, n_new=int(new), **counts)

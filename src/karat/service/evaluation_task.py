@@ -1,0 +1,88 @@
+"""What an evaluation asks for: items of any kind, or relations between mentions in documents."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+from karat import _check
+from karat.service.campaign import Campaign, Option
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KINDS = ("items", "relations")
+MOST_NAMES = 200
+
+RELATION_OPTIONS = (
+    Option(value="yes", label="Right", key="1", meaning="positive"),
+    Option(value="no", label="Not said", key="2", meaning="negative"),
+    Option(value="subject link", label="Link 1 wrong", key="3", meaning="negative"),
+    Option(value="object link", label="Link 2 wrong", key="4", meaning="negative"),
+    Option(value="unsure", label="Unsure", key="5", meaning="unsure"),
+)
+"""An instance is right if the sentence states the relation and both ends are linked to whom they mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationTask:
+    """What is submitted, and the words of the domain.
+
+    Parameters
+    ----------
+    kind
+        ``items``: submissions are tables with an ``id``; ``relations``: lines of relation instances in documents.
+    predicates
+        Of relations: name of each predicate and how people read it ("works for"); any are taken if empty.
+    types
+        Kinds of mentions that people mark in documents.
+    token_price, pair_price
+        What reading a document costs: for each token, and for each pair of mentions in a sentence.
+
+    Examples
+    --------
+    >>> EvaluationTask(kind="relations", predicates={"per:employer": "works for"}).in_words("per:employer")
+    'works for'
+    """
+
+    kind: str = "items"
+    predicates: dict[str, str] = field(default_factory=dict)
+    types: tuple[str, ...] = ("person", "organization", "place")
+    token_price: float = 0.0
+    pair_price: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check.one_of("kind", self.kind, KINDS)
+        for name, value in (("token_price", self.token_price), ("pair_price", self.pair_price)):
+            _check.number(name, value, least=0, most=1e6)
+        words = [*self.predicates, *self.predicates.values(), *self.types]
+        if len(words) > MOST_NAMES or not self.types:
+            raise _check.refuse("types", f"1 to {MOST_NAMES} names together with the predicates", len(words))
+        for word in words:
+            if not word.strip() or len(word) > 100:
+                raise _check.refuse("predicates", "names of 1 to 100 characters", word[:120])
+        for name in ("predicates", "types"):
+            given = list(getattr(self, name))
+            if len(set(given)) < len(given):
+                raise _check.refuse(name, "all different", given)
+
+    def in_words(self, predicate: str) -> str:
+        """Return a predicate as people read it."""
+        return self.predicates.get(predicate, predicate)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> EvaluationTask:
+        known = {each.name for each in fields(cls)}
+        given = {name: value for name, value in document.items() if name in known}
+        return cls(**{**given, "types": tuple(given.get("types", cls.__dataclass_fields__["types"].default))})
+
+
+def campaign_for(task: EvaluationTask, **settings: Any) -> Campaign:
+    """Return a campaign with what the task's instances need, where nothing else is said."""
+    if task.kind == "relations":
+        question = "Does the marked sentence say this, and are both linked to the right page?"
+        return Campaign(**{"template": "instance", "options": RELATION_OPTIONS, "question": question, **settings})
+    return Campaign(**settings)

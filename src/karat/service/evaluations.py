@@ -1,0 +1,334 @@
+"""Evaluations: a task, submissions to it, the few labels they need, and the leaderboard."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy.exc import IntegrityError
+
+from karat import _check
+from karat.documents import relations
+from karat.documents.text import sentence_around, sentences_of, tokens_of
+from karat.errors import InvalidData, InvalidInput
+from karat.service.campaign import make_slug
+from karat.service.evaluation_task import EvaluationTask
+from karat.service.problems import Conflict, NotAllowed, NotFound
+from karat.store import answers, evaluations, people, projects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from karat.documents.text import Document
+    from karat.service.campaign import Campaign
+    from karat.service.pools import Pools
+    from karat.store.database import Database
+    from karat.store.evaluations import EvaluationRow, Submission
+    from karat.store.people import User
+    from karat.store.projects import Project
+
+MOST_SYSTEM = 100
+CONTEXT = 1500
+"""Characters of the document that are shown on either side of the sentence."""
+_AT_ONCE = 200
+
+
+class Cost(NamedTuple):
+    """What labels cost, with all their votes."""
+
+    labels: int
+    answers: int
+    money: float
+    currency: str
+
+
+class Evaluations:
+    """All evaluations of an installation."""
+
+    def __init__(self, database: Database, pools: Pools, *, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._pools = pools
+        self._clock = clock
+
+    # --- the task
+
+    def create(
+        self,
+        title: str,
+        campaign: Campaign,
+        task: EvaluationTask,
+        *,
+        by: User,
+        documents: Sequence[Document] = (),
+        slug: str | None = None,
+        **pool: Any,
+    ) -> str:
+        """Start an evaluation and return its short name; further arguments are those of `Pool.create`."""
+        if not 1 <= len(title.strip()) <= 200:
+            raise _check.refuse("title", "text of 1 to 200 characters", title[:220])
+        if (task.kind == "relations") != bool(documents):
+            raise _check.refuse("documents", "given for relations, and only for them", f"{len(documents)} documents")
+        if task.kind == "relations":
+            pool = {**pool, "relation": relations.RELATION}
+        name = make_slug(slug or title)
+        folder = f"{name}-{secrets.token_hex(4)}"
+        self._pools.create(folder, **pool)
+        try:
+            with self._database.write() as connection:
+                now = self._clock()
+                id_ = projects.add_project(connection, name, title=title.strip(), settings=campaign.to_dict(), now=now)
+                people.set_member(connection, id_, by.id, role="owner", now=now)
+                evaluations.add_evaluation(connection, id_, folder=folder, settings=task.to_dict(), now=now)
+                for begin in range(0, len(documents), _AT_ONCE):
+                    rows = [_document_row(document) for document in documents[begin : begin + _AT_ONCE]]
+                    evaluations.add_documents(connection, id_, rows)
+                projects.add_audit(connection, "create evaluation", now=now, user_id=by.id, project_id=id_, slug=name)
+        except IntegrityError as error:
+            raise Conflict(f"There is a project {name!r} already.") from error
+        return name
+
+    def row(self, project: Project) -> EvaluationRow:
+        """Return a project's evaluation."""
+        with self._database.read() as connection:
+            found = evaluations.find_evaluation(connection, project.id)
+        if found is None or found.project_id != project.id:
+            raise NotFound(f"{project.slug!r} is no evaluation.")
+        return found
+
+    def task(self, row: EvaluationRow) -> EvaluationTask:
+        return EvaluationTask.from_dict(row.settings)
+
+    def describe(self, project: Project, campaign: Campaign) -> dict[str, Any]:
+        """Return what there is to know before submitting, and what was spent so far."""
+        row = self.row(project)
+        with self._database.read() as connection:
+            n_documents, n_tokens = evaluations.count_documents(connection, project.id)
+            by_label = projects.count_labels(connection, project.id)
+            n_answers = answers.count_votes(connection, project.id)
+        with self._pools.use(row) as pool:
+            settings = pool.state.settings
+        task = self.task(row)
+        return {
+            "kind": task.kind,
+            "predicates": task.predicates,
+            "types": list(task.types),
+            "columns": list(relations.NEEDED) if task.kind == "relations" else ["id"],
+            "half_width": settings.half_width,
+            "confidence_level": settings.confidence_level,
+            "law": settings.law,
+            "published": row.published_at is not None,
+            "n_documents": n_documents,
+            "n_tokens": n_tokens,
+            "labelled": sum(count for label, count in by_label.items() if label is not None),
+            "open": by_label.get(None, 0),
+            "answers": n_answers,
+            "spent": n_answers * campaign.price,
+            "price": campaign.price,
+            "currency": campaign.currency,
+        }
+
+    def publish(self, project: Project, *, published: bool, by: User) -> None:
+        """Show every system's scores to all members, or hide them again from those who did not submit them."""
+        self.row(project)
+        now = self._clock()
+        with self._database.write() as connection:
+            evaluations.set_published(connection, project.id, now if published else None)
+            action = "publish" if published else "hide"
+            projects.add_audit(connection, action, now=now, user_id=by.id, project_id=project.id)
+
+    # --- submissions
+
+    def submit(self, project: Project, system: str, path: Path, *, by: User, name: str) -> Submission:
+        """Check a file of predictions and say what its labels will cost; nothing is spent and nobody is asked yet.
+
+        Parameters
+        ----------
+        system
+            The system's name; it belongs to whoever submitted it first.
+        path
+            The file, whose ending says its format; it is moved away.
+        name
+            What its sender calls it.
+        """
+        row = self.row(project)
+        system = " ".join(system.split())
+        if not 1 <= len(system) <= MOST_SYSTEM or not system.isprintable():
+            raise _check.refuse("system", f"a name of 1 to {MOST_SYSTEM} characters", system[:120])
+        if project.state == "closed":
+            raise NotAllowed("The evaluation is closed.")
+        self._refuse_foreign(project, system, by)
+        try:
+            checked = self._check(row, path)
+            with self._pools.use(row) as pool:
+                preview = pool.preview(checked)
+        except InvalidData as error:  # the sender knows the file by its name, not by where it lies here
+            raise InvalidData(str(error).replace(f"{path.parent}/", "")) from None
+        with self._database.write() as connection:
+            id_ = evaluations.add_submission(
+                connection, project_id=project.id, user_id=by.id, system=system, state="checked", file=name[:200],
+                n_predictions=preview.n_predictions, n_new=preview.n_new, first_labels=preview.first,
+                most_labels=preview.most, created_at=self._clock(),
+            )  # fmt: skip
+            # inside the transaction: a file that cannot be kept leaves no row behind
+            checked.replace(self._pools.incoming(row) / f"{id_}{checked.suffix}")
+            projects.add_audit(connection, "submit", now=self._clock(), user_id=by.id, project_id=project.id,
+                               system=system, file=name[:200])  # fmt: skip
+        return self.submission(project, id_)
+
+    def _check(self, row: EvaluationRow, path: Path) -> Path:
+        """Return the file that the pool takes; of relations, one with ids."""
+        task = self.task(row)
+        if task.kind != "relations":
+            return path
+
+        def texts_of(names: set[str]) -> dict[str, str]:
+            with self._database.read() as connection:
+                return evaluations.texts_of(connection, row.project_id, names)
+
+        instances = relations.check_relations(path, texts_of=texts_of, predicates=task.predicates)
+        checked = path.with_name("instances.jsonl")
+        relations.write_instances(instances, checked)
+        return checked
+
+    def submissions(self, project: Project, *, of: User | None = None) -> list[Submission]:
+        """Return all submissions, or those of one person."""
+        with self._database.read() as connection:
+            found = evaluations.list_submissions(connection, project.id)
+        return [each for each in found if of is None or each.user_id == of.id]
+
+    def submission(self, project: Project, id: int) -> Submission:
+        with self._database.read() as connection:
+            found = evaluations.list_submissions(connection, project.id, id=id)
+        if not found:
+            raise NotFound(f"There is no submission {id}.")
+        return found[0]
+
+    def accept(self, project: Project, campaign: Campaign, id: int, *, by: User) -> Submission:
+        """Let a submission into the pool and put what it needs before people: from here on it costs."""
+        row = self.row(project)
+        found = self.submission(project, id)
+        if found.state == "accepted":
+            return found
+        if found.state != "checked":
+            raise Conflict("This submission was retracted.")
+        later = [each for each in self.submissions(project) if each.system == found.system and each.id > id]
+        if later:
+            raise Conflict(f"{found.system!r} was submitted again since; accept the latest.")
+        with self._pools.use(row) as pool:
+            version = 1 + sum(system.name == found.system for system in pool.state.systems)
+            file = next(iter(self._pools.incoming(row).glob(f"{id}.*")), None)
+            if file is None:
+                raise InvalidInput("The file of this submission is gone; submit it again.")
+            pool.add(found.system, file, team=found.user, replace=True)
+            with self._database.write() as connection:
+                for each in evaluations.list_submissions(connection, project.id):
+                    if each.system == found.system and each.state == "accepted":
+                        evaluations.set_submission(connection, each.id, state="retracted", version=each.version)
+                evaluations.set_submission(connection, id, state="accepted", version=version)
+                projects.add_audit(connection, "accept", now=self._clock(), user_id=by.id, project_id=project.id,
+                                   system=found.system, version=version)  # fmt: skip
+            file.unlink(missing_ok=True)
+        self.replenish(project, campaign)
+        return self.submission(project, id)
+
+    def retract(self, project: Project, id: int, *, by: User) -> None:
+        """Take a submission back; its labels stay and go on serving the others."""
+        row = self.row(project)
+        found = self.submission(project, id)
+        if found.state == "retracted":
+            return
+        with self._pools.use(row) as pool:
+            if found.state == "accepted" and any(system.name == found.system for system in pool.systems):
+                pool.retract(found.system)
+            with self._database.write() as connection:
+                evaluations.set_submission(connection, id, state="retracted", version=found.version)
+                projects.add_audit(connection, "retract", now=self._clock(), user_id=by.id, project_id=project.id,
+                                   system=found.system)  # fmt: skip
+            for file in self._pools.incoming(row).glob(f"{id}.*"):
+                file.unlink(missing_ok=True)
+
+    def _refuse_foreign(self, project: Project, system: str, by: User) -> None:
+        owner = next((each for each in self.submissions(project) if each.system == system), None)
+        if owner is not None and owner.user_id != by.id:
+            raise Conflict(f"The system {system!r} belongs to somebody else; choose another name.")
+
+    def cost(self, campaign: Campaign, labels: int) -> Cost:
+        """Return what so many labels cost."""
+        n_answers = labels * campaign.votes
+        return Cost(labels, n_answers, n_answers * campaign.price, campaign.currency)
+
+    # --- scores
+
+    def leaderboard(self, project: Project, *, metric: str, for_user: User | None) -> dict[str, Any]:
+        """Return the leaderboard as `karat pool scores --json` prints it.
+
+        Before it is published, a participant (``for_user``) sees the rows of their own systems, without ranks: those
+        would tell about the others.
+        """
+        row = self.row(project)
+        try:
+            board = self._pools.scores(row, metric).to_dict()
+        except InvalidInput as error:
+            if "enough labels" not in str(error):
+                raise
+            return {"rows": [], "metric": metric, "notes": ["No system has enough labels yet."], "hidden": 0}
+        if for_user is None or row.published_at is not None:
+            return {**board, "hidden": 0}
+        mine = {each.system for each in self.submissions(project, of=for_user)}
+        rows = [{**line, "rank": None} for line in board["rows"] if line["system"] in mine]
+        notes = [note for note in board["notes"] if not note.startswith("Not in the pool yet")]
+        return {**board, "rows": rows, "notes": notes, "hidden": len(board["rows"]) - len(rows)}
+
+    # --- what people judge
+
+    def replenish(self, project: Project, campaign: Campaign) -> int:
+        """Lay out what the pool asks for, once all that was asked before is labelled."""
+        row = self.row(project)
+        return self._pools.lay_out(row, campaign, lambda ids, said: self._shown(row, ids, said))
+
+    def is_done(self, project: Project) -> bool:
+        return self._pools.is_done(self.row(project))
+
+    def _shown(self, row: EvaluationRow, ids: Sequence[str], said: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """Return what people see of each instance."""
+        task = self.task(row)
+        if task.kind != "relations":
+            return [said.get(name) or {"id": name} for name in ids]
+        with self._database.read() as connection:
+            texts = evaluations.texts_of(connection, row.project_id, {said[name]["document"] for name in ids})
+        sentences = {name: sentences_of(text) for name, text in texts.items()}
+        return [_in_context(said[name], texts, sentences, task) for name in ids]
+
+
+def _in_context(
+    said: dict[str, Any], texts: dict[str, str], sentences: dict[str, list[tuple[int, int]]], task: EvaluationTask
+) -> dict[str, Any]:
+    """Return an instance with the part of its document around it; offsets count from there."""
+    name = said["document"]
+    text = texts[name]
+    low = min(said["subject_start"], said["object_start"])
+    high = max(said["subject_end"], said["object_end"])
+    first, last = sentence_around(sentences[name], low, high)
+    begin, end = max(0, first - CONTEXT), min(len(text), last + CONTEXT)
+    ends = {
+        side: {"name": said[side], "link": said.get(f"{side}_link"), "start": said[f"{side}_start"] - begin,
+               "end": said[f"{side}_end"] - begin}
+        for side in relations.ENDS
+    }  # fmt: skip
+    return {
+        "subject": ends["subject"],
+        "predicate": task.in_words(said["predicate"]),
+        "object": ends["object"],
+        "document": name,
+        "text": text[begin:end],
+        "sentence": [first - begin, last - begin],
+        "cut": [begin > 0, end < len(text)],
+    }
+
+
+def _document_row(document: Document) -> dict[str, Any]:
+    mentions = [[mention.start, mention.end, mention.type] for mention in document.mentions]
+    return {"name": document.name, "content": document.text, "n_tokens": len(tokens_of(document.text)),
+            "mentions": json.dumps(mentions)}  # fmt: skip

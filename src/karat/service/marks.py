@@ -1,0 +1,186 @@
+"""What readers marked in documents: checked, and turned into agreement, majority and relations."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from karat import _check
+from karat.documents.text import sentences_of, tokens_of
+from karat.math.annotation.spans import majority_spans, share_found, token_kappa
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from karat.service.evaluation_task import EvaluationTask
+
+MOST_MENTIONS, MOST_RELATIONS, MOST_LINK = 5000, 20_000, 300
+
+
+class Marked(NamedTuple):
+    """A document as its readers marked it."""
+
+    name: str
+    text: str
+    readings: list[dict[str, Any]]
+    users: list[str]
+
+
+def check_annotation(content: dict[str, Any], text: str, task: EvaluationTask) -> None:
+    """Refuse marks that are outside of the document, twice there, of unknown kinds, or that name nothing."""
+    mentions, relations = content["mentions"], content["relations"]
+    if len(mentions) > MOST_MENTIONS or len(relations) > MOST_RELATIONS:
+        raise _check.refuse("mentions", f"{MOST_MENTIONS:,} at most", len(mentions))
+    seen: set[tuple[int, int]] = set()
+    for number, mention in enumerate(mentions):
+        where = f"mention {number + 1}"
+        span = (mention["start"], mention["end"])
+        if not 0 <= span[0] < span[1] <= len(text):
+            raise _check.refuse(where, f"inside the document's {len(text):,} characters", span)
+        if span in seen:
+            raise _check.refuse(where, "marked once", span)
+        seen.add(span)
+        _check.one_of(f"{where}: type", mention["type"], task.types)
+        canonical = mention["canonical"]
+        if not 0 <= canonical < len(mentions) or mentions[canonical]["canonical"] != canonical:
+            raise _check.refuse(f"{where}: canonical", "the number of a mention that stands for itself", canonical)
+        if mention["link"] is not None and not 1 <= len(mention["link"].strip()) <= MOST_LINK:
+            raise _check.refuse(f"{where}: link", f"text of 1 to {MOST_LINK} characters", mention["link"][:80])
+    _check_relations(relations, _pairs(text, mentions), task)
+
+
+def _check_relations(relations: Sequence[dict[str, Any]], together: set[frozenset[int]], task: EvaluationTask) -> None:
+    stated: set[tuple[int, str, int]] = set()
+    for number, relation in enumerate(relations):
+        where = f"relation {number + 1}"
+        key = (relation["subject"], relation["predicate"], relation["object"])
+        if frozenset((key[0], key[2])) not in together:
+            raise _check.refuse(where, "between two mentions of one sentence", (key[0], key[2]))
+        if task.predicates:
+            _check.one_of(f"{where}: predicate", key[1], task.predicates)
+        if key in stated:
+            raise _check.refuse(where, "stated once", key)
+        stated.add(key)
+
+
+def count_pairs(text: str, reading: dict[str, Any]) -> int:
+    """Return how many pairs of mentions share a sentence: so many had to be thought about."""
+    return len(_pairs(text, reading["mentions"]))
+
+
+def _pairs(text: str, mentions: Sequence[dict[str, Any]]) -> set[frozenset[int]]:
+    found: set[frozenset[int]] = set()
+    for low, high in sentences_of(text):
+        inside = [k for k, mention in enumerate(mentions) if mention["start"] < high and low < mention["end"]]
+        found |= {frozenset((one, other)) for one in inside for other in inside if one < other}
+    return found
+
+
+def agreement(marked: Sequence[Marked]) -> dict[str, float | None]:
+    """Return Fleiss' kappa over the tokens of all documents: typed spans, canonical mentions, links."""
+    codes: dict[str, list[list[int]]] = {"spans": [], "canonical": [], "links": []}
+    values: dict[str, dict[Any, int]] = {name: {None: 0} for name in codes}
+    n_readers = max((len(document.readings) for document in marked), default=0)
+    if n_readers < 2:
+        return dict.fromkeys(codes)
+    tables: dict[str, list[Any]] = {name: [] for name in codes}
+    for document in marked:
+        tokens = tokens_of(document.text)
+        for name in codes:
+            table = np.full((n_readers, len(tokens)), -1, dtype=np.int64)
+            for place, reading in enumerate(document.readings):
+                row = _token_values(tokens, reading, name, document)
+                table[place] = [values[name].setdefault(value, len(values[name])) for value in row]
+            tables[name].append(table)
+    return {name: token_kappa(np.concatenate(each, axis=1)).coefficient for name, each in tables.items()}
+
+
+def _token_values(tokens: Sequence[tuple[int, int]], reading: dict[str, Any], what: str, document: Marked) -> list[Any]:
+    """Return what a reader says of each token: its span's type, whom it means, or the page; None outside of spans."""
+    said: list[Any] = [None] * len(tokens)
+    mentions = reading["mentions"]
+    for mention in mentions:
+        first = mentions[mention["canonical"]]
+        value = {
+            "spans": mention["type"],
+            "canonical": (document.name, first["start"], first["end"]),
+            "links": _link(mentions, mention["canonical"]),
+        }[what]
+        for place, (low, high) in enumerate(tokens):
+            if low < mention["end"] and mention["start"] < high:
+                said[place] = value
+    return said
+
+
+def agreed_mentions(document: Marked, task: EvaluationTask) -> list[tuple[int, int, str]]:
+    """Return the spans, in characters, and types that most readers mark, token by token."""
+    tokens = tokens_of(document.text)
+    code = {name: number for number, name in enumerate(task.types, start=1)}
+    codes = np.zeros((len(document.readings), len(tokens)), dtype=np.int64)
+    begins = np.zeros(codes.shape, dtype=bool)
+    for row, reading in enumerate(document.readings):
+        for mention in reading["mentions"]:
+            inside = [k for k, (low, high) in enumerate(tokens) if low < mention["end"] and mention["start"] < high]
+            codes[row, inside] = code[mention["type"]]
+            begins[row, inside[:1]] = True
+    spans = majority_spans(codes, begins)
+    return [(tokens[first][0], tokens[after - 1][1], task.types[number - 1]) for first, after, number in spans]
+
+
+def agreed_relations(document: Marked, task: EvaluationTask) -> list[tuple[str, str, str]]:
+    """Return the relations, named as submissions name them, that more than half of the readers state."""
+    spans = agreed_mentions(document, task)
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for reading in document.readings:
+        names = [_entity(document.text, reading["mentions"], place) for place in range(len(reading["mentions"]))]
+        kept = {place for place, mention in enumerate(reading["mentions"])
+                if any(low < mention["end"] and mention["start"] < high for low, high, _ in spans)}  # fmt: skip
+        counts.update({
+            (names[each["subject"]], each["predicate"], names[each["object"]])
+            for each in reading["relations"]
+            if each["subject"] in kept and each["object"] in kept
+        })  # fmt: skip
+    return sorted(relation for relation, count in counts.items() if 2 * count > len(document.readings))
+
+
+def _link(mentions: Sequence[dict[str, Any]], canonical: int) -> str | None:
+    """Return the page that a canonical mention, or else the first that stands for it, is linked to."""
+    if mentions[canonical]["link"]:
+        return str(mentions[canonical]["link"])
+    return next((str(each["link"]) for each in mentions if each["canonical"] == canonical and each["link"]), None)
+
+
+def _entity(text: str, mentions: Sequence[dict[str, Any]], place: int) -> str:
+    canonical = mentions[place]["canonical"]
+    first = mentions[canonical]
+    return _link(mentions, canonical) or text[first["start"] : first["end"]]
+
+
+def shares_found(
+    marked: Sequence[Marked], known: dict[str, list[list[Any]]], task: EvaluationTask
+) -> dict[str, Any] | None:
+    """Return the share of an expert's spans that k readers find together, and that their majority finds.
+
+    The expert's spans are those that came with the documents; None where there are none.
+    """
+    judged = [document for document in marked if known.get(document.name)]
+    n_readers = min((len(document.readings) for document in judged), default=0)
+    if not n_readers:
+        return None
+    found: list[list[bool]] = []
+    majority = total = 0
+    for document in judged:
+        spans = [(start, end) for start, end, _ in known[document.name]]
+        own = [{(m["start"], m["end"]) for m in reading["mentions"]} for reading in document.readings[:n_readers]]
+        found += [[span in marks for marks in own] for span in spans]
+        agreed = {(low, high) for low, high, _ in agreed_mentions(document, task)}
+        majority += sum(span in agreed for span in spans)
+        total += len(spans)
+    table = np.array(found).T
+    return {
+        "together": [share_found(table, k) for k in range(1, n_readers + 1)],
+        "majority": majority / total,
+        "spans": total,
+    }

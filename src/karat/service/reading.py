@@ -1,0 +1,214 @@
+"""Reading documents exhaustively: what people mark, checked; what they agree on; the true relations that follow.
+
+A reading is a project of its own whose items are documents, so claims, slots, ledger and roles are those of any
+other. What people mark is kept beside the ledger, version by version.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sqlalchemy.exc import IntegrityError
+
+from karat import _check
+from karat.documents.text import sentences_of, tokens_of
+from karat.math.annotation.reading import document_law, draw_documents, inclusion_of
+from karat.service.assignment import Answer
+from karat.service.campaign import Campaign, Option
+from karat.service.evaluation_task import EvaluationTask
+from karat.service.marks import Marked, agreed_relations, agreement, check_annotation, count_pairs, shares_found
+from karat.service.problems import Conflict, NotFound
+from karat.store import answers, desk, evaluations, people, projects
+from karat.store.projects import NewItem
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from karat.service.assignment import Assignment
+    from karat.service.pools import Pools
+    from karat.store.database import Database
+    from karat.store.evaluations import Annotation, EvaluationRow
+    from karat.store.people import User
+    from karat.store.projects import Project
+
+LAWS = ("uniform", "entity")
+OPTIONS = (
+    Option(value="done", label="Done", key="1", meaning="positive"),
+    Option(value="unreadable", label="Cannot be read", key="2", meaning="negative"),
+)
+_SEPARATOR = chr(31)
+
+
+class Readings:
+    """All readings of an installation."""
+
+    def __init__(self, database: Database, pools: Pools, assignment: Assignment, *, clock: Callable[[], float]) -> None:
+        self._database = database
+        self._pools = pools
+        self._assignment = assignment
+        self._clock = clock
+
+    def create(
+        self, project: Project, row: EvaluationRow, *, by: User, n: int, law: str = "uniform", votes: int = 3, seed: int
+    ) -> str:
+        """Draw documents of an evaluation for people to read; return the short name of the project they do it in.
+
+        Parameters
+        ----------
+        n
+            How many documents.
+        law
+            ``uniform``, or ``entity``: a random one of the known mentions' texts, then a random document with it.
+        votes
+            How many people read each.
+        """
+        _check.one_of("law", law, LAWS)
+        if row.reading_id is not None:
+            raise Conflict("Documents of this evaluation were drawn already.")
+        with self._database.read() as connection:
+            known = evaluations.known_mentions(connection, project.id)
+            texts = evaluations.texts_of(connection, project.id, known)
+        names = list(known)
+        entities = None
+        if law == "entity":
+            entities = [[texts[name][start:end] for start, end, _ in known[name]] for name in names]
+        inclusion = inclusion_of(document_law(entities, len(names)), n)
+        drawn = draw_documents(inclusion, rng=np.random.default_rng(seed))
+        campaign = Campaign(
+            question="Mark every mention, then every relation.",
+            options=OPTIONS,
+            votes=votes,
+            template="document",
+            lease_minutes=60,
+            guidelines=project.settings["guidelines"],
+        )
+        new = [
+            NewItem(rank, names[place], 0.0, rank - 1, {"document": names[place], "inclusion": float(inclusion[place])})
+            for rank, place in enumerate(drawn.tolist(), start=1)
+        ]
+        slug = f"{project.slug[:52]}-documents"
+        try:
+            with self._database.write() as connection:
+                now = self._clock()
+                id_ = projects.add_project(
+                    connection, slug, title=f"{project.title}: documents"[:200], settings=campaign.to_dict(), now=now
+                )
+                people.set_member(connection, id_, by.id, role="owner", now=now)
+                projects.add_items(connection, id_, new, batch=0, votes=votes)
+                evaluations.set_reading(connection, project.id, id_)
+                projects.add_audit(connection, "draw documents", now=now, user_id=by.id, project_id=project.id,
+                                   n=n, law=law, seed=seed)  # fmt: skip
+        except IntegrityError as error:
+            raise Conflict(f"There is a project {slug!r} already.") from error
+        return slug
+
+    # --- annotating
+
+    def document(self, project: Project, row: EvaluationRow, item_id: int, *, user_id: int) -> dict[str, Any]:
+        """Return a document that was handed to a person, and what they marked in it so far."""
+        with self._database.read() as connection:
+            task = desk.find_task(connection, project.id, item_id)
+            if task is None or not desk.was_handed_out(connection, item_id, user_id):
+                raise NotFound(f"There is no document {item_id} in your hands.")
+            text = evaluations.texts_of(connection, row.project_id, [task.name])[task.name]
+            mine = evaluations.latest_annotations(connection, project.id, user_id=user_id)
+        kept: dict[str, Any] = next(
+            (each.content for each in mine if each.item_id == item_id), {"mentions": [], "relations": []}
+        )
+        return {"item": item_id, "name": task.name, "text": text, "sentences": sentences_of(text),
+                "tokens": tokens_of(text), "annotation": kept}  # fmt: skip
+
+    def annotate(
+        self,
+        project: Project,
+        row: EvaluationRow,
+        campaign: Campaign,
+        *,
+        item_id: int,
+        content: dict[str, Any],
+        request: str,
+        user_id: int,
+        seconds: float | None = None,
+    ) -> None:
+        """Keep what a person marked in a document and count it as read; a later one takes its place."""
+        document = self.document(project, row, item_id, user_id=user_id)
+        check_annotation(content, document["text"], EvaluationTask.from_dict(row.settings))
+        with self._database.read() as connection:
+            known = answers.find_request(connection, user_id, request)
+        if known is None:
+            with self._database.write() as connection:
+                evaluations.add_annotation(connection, item_id, user_id, content=content, now=self._clock())
+        answer = Answer(item_id, OPTIONS[0].value, request, None, seconds)
+        self._assignment.answer(project, campaign, answer, user_id=user_id)
+
+    # --- what follows
+
+    def marked(self, row: EvaluationRow) -> list[Marked]:
+        """Return the documents with what was marked in them by those who read them to the end."""
+        if row.reading_id is None:
+            return []
+        with self._database.read() as connection:
+            found = evaluations.latest_annotations(connection, row.reading_id)
+            standing = {(vote.item_id, vote.user_id): vote.value
+                        for vote in answers.list_votes(connection, row.reading_id)}  # fmt: skip
+            texts = evaluations.texts_of(connection, row.project_id, {each.document for each in found})
+        by_document: dict[str, list[Annotation]] = defaultdict(list)
+        for each in found:
+            if standing.get((each.item_id, each.user_id)) == OPTIONS[0].value:
+                by_document[each.document].append(each)
+        return [Marked(name, texts[name], [one.content for one in each], [one.user for one in each])
+                for name, each in by_document.items()]  # fmt: skip
+
+    def summary(self, project: Project, row: EvaluationRow, campaign: Campaign) -> dict[str, Any]:
+        """Return how far people agree, what they found and what it cost."""
+        task = EvaluationTask.from_dict(row.settings)
+        marked = self.marked(row)
+        with self._database.read() as connection:
+            known = evaluations.known_mentions(connection, row.project_id)
+            by_label = projects.count_labels(connection, project.id)
+        tokens = pairs = 0
+        for document in marked:
+            for reading in document.readings:
+                tokens += len(tokens_of(document.text))
+                pairs += count_pairs(document.text, reading)
+        truths = [relation for document in marked if len(document.readings) >= campaign.votes
+                  for relation in agreed_relations(document, task)]  # fmt: skip
+        return {
+            "documents": sum(by_label.values()),
+            "read": by_label.get(1, 0),
+            "readings": sum(len(document.readings) for document in marked),
+            "agreement": agreement(marked),
+            "found": shares_found(marked, known, task),
+            "relations": len(truths),
+            "tokens": tokens,
+            "pairs": pairs,
+            "spent": tokens * task.token_price + pairs * task.pair_price,
+        }
+
+    def tell(self, row: EvaluationRow) -> int:
+        """Tell the pool the true relations of all documents that were read by everybody who should.
+
+        Each counts with one over the probability with which its document was drawn.
+        """
+        if row.reading_id is None:
+            raise NotFound("No documents were drawn for this evaluation.")
+        task = EvaluationTask.from_dict(row.settings)
+        with self._database.read() as connection:
+            rows = projects.item_rows(connection, row.reading_id)
+        inclusion = {each.name: json.loads(each.payload)["inclusion"] for each in rows if each.label == 1}
+        relations, documents, weights = [], [], []
+        for document in self.marked(row):
+            if document.name in inclusion:
+                for relation in agreed_relations(document, task):
+                    relations.append(_SEPARATOR.join(relation))
+                    documents.append(document.name)
+                    weights.append(1.0 / inclusion[document.name])
+        if relations:
+            with self._pools.use(row) as pool:
+                state = pool.state
+                if (state.truth, state.documents, state.weights) != (relations, documents, weights):
+                    pool.tell_truth(relations, documents, weights=weights, replace=True)
+        return len(relations)

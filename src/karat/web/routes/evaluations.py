@@ -1,0 +1,133 @@
+"""Evaluations: the task, submissions, the leaderboard, the pool of labels."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import shutil
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+
+from karat.documents.relations import FORMATS
+from karat.service import evaluation_export, guidelines
+from karat.service.problems import NotFound
+from karat.store.evaluations import Submission
+from karat.web import shapes
+from karat.web.deps import InProject, Visit
+
+router = APIRouter(prefix="/api/projects/{project}", tags=["evaluation"])
+Belong = Annotated[Visit, Depends(InProject("belong"))]
+Submit = Annotated[Visit, Depends(InProject("submit", "submit"))]
+Manage = Annotated[Visit, Depends(InProject("manage", "manage"))]
+Metric = Annotated[Literal["f1", "precision", "recall"], Query(description="What to rank by.")]
+System = Annotated[str, Query(min_length=1, max_length=100, description="The system's name.")]
+File = Annotated[str, Query(min_length=1, max_length=200, description="The file's name; its ending says its format.")]
+_BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
+_ENDINGS = (*FORMATS, ".parquet", ".run", ".trec")
+
+
+@router.get("/evaluation")
+def read_evaluation(visit: Belong) -> shapes.Evaluation:
+    """Return the task: what to submit, how well each system will be known, what was spent."""
+    found = visit.house.evaluations.describe(visit.project, visit.campaign)
+    nodes = list(guidelines.render(visit.campaign.guidelines))
+    row = visit.house.evaluations.row(visit.project)
+    reading = None if row.reading_id is None else visit.house.slug_of(row.reading_id)
+    return shapes.Evaluation(**found, title=visit.project.title, role=visit.role, guidelines=nodes, reading=reading)
+
+
+@router.get("/leaderboard")
+def read_leaderboard(visit: Belong, metric: Metric = "f1") -> dict[str, Any]:
+    """Return all systems as `karat pool scores --json` prints them; your own alone, until they are published."""
+    everything = None if visit.role == "owner" else visit.caller.user
+    return visit.house.evaluations.leaderboard(visit.project, metric=metric, for_user=everything)
+
+
+@router.put("/publication", status_code=204)
+def publish(body: shapes.Publication, visit: Manage) -> Response:
+    """Show everybody's scores to all members, or hide them again."""
+    visit.house.evaluations.publish(visit.project, published=body.published, by=visit.caller.user)
+    return Response(status_code=204)
+
+
+@router.get("/submissions")
+def list_submissions(visit: Submit) -> list[shapes.Submission]:
+    """Return your submissions; all of them, if you own the evaluation. The latest come first."""
+    of = None if visit.role == "owner" else visit.caller.user
+    return [_shape(visit, each) for each in reversed(visit.house.evaluations.submissions(visit.project, of=of))]
+
+
+@router.post("/submissions", status_code=201, openapi_extra={"requestBody": _BODY})
+async def submit(request: Request, visit: Submit, system: System, file: File) -> shapes.Submission:
+    """Check predictions (the body is the file) and say what their labels would cost; nothing is spent yet."""
+    row = await run_in_threadpool(visit.house.evaluations.row, visit.project)
+    folder = visit.house.pools.incoming(row) / f"upload-{secrets.token_hex(8)}"
+    folder.mkdir(parents=True)
+    try:
+        path = folder / _harmless_name(file)
+        with path.open("wb") as stream:
+            async for chunk in request.stream():
+                await run_in_threadpool(stream.write, chunk)
+        found = await run_in_threadpool(
+            visit.house.evaluations.submit, visit.project, system, path, by=visit.caller.user, name=file
+        )
+        return await run_in_threadpool(_shape, visit, found)
+    finally:
+        await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
+
+
+@router.post("/submissions/{submission}/accept")
+def accept(submission: shapes.ItemId, visit: Manage) -> shapes.Submission:
+    """Let a submission into the pool: the labels it needs are asked for from here on, and cost."""
+    found = visit.house.evaluations.accept(visit.project, visit.campaign, submission, by=visit.caller.user)
+    return _shape(visit, found)
+
+
+@router.delete("/submissions/{submission}", status_code=204)
+def retract(submission: shapes.ItemId, visit: Submit) -> Response:
+    """Take a submission back; its labels stay."""
+    found = visit.house.evaluations.submission(visit.project, submission)
+    if visit.role != "owner" and found.user_id != visit.caller.user.id:
+        raise NotFound(f"There is no submission {submission}.")
+    visit.house.evaluations.retract(visit.project, submission, by=visit.caller.user)
+    return Response(status_code=204)
+
+
+@router.get("/label-pool.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
+def export_labels(visit: Belong) -> Response:
+    """Return the labels with the probability that each was drawn; for all members once it is published."""
+    row = visit.house.evaluations.row(visit.project)
+    if visit.role != "owner" and row.published_at is None:
+        raise NotFound("The labels are not published yet.")
+    text = evaluation_export.labels_csv(visit.house.pools, row)
+    headers = {"content-disposition": f'attachment; filename="{visit.project.slug}-label-pool.csv"'}
+    return Response(text, media_type="text/csv", headers=headers)
+
+
+@router.get("/export/pool.zip", response_class=Response, responses={200: {"content": {"application/zip": {}}}})
+def export_pool(visit: Annotated[Visit, Depends(InProject("manage", "read"))]) -> Response:
+    """Return the whole pool with submissions, draws and labels: `karat pool scores` gives the same numbers."""
+    path = evaluation_export.zip_pool(visit.house.pools, visit.house.evaluations.row(visit.project))
+    gone = BackgroundTask(path.unlink, missing_ok=True)
+    return FileResponse(path, media_type="application/zip", filename=f"{visit.project.slug}-pool.zip", background=gone)
+
+
+def _shape(visit: Visit, found: Submission) -> shapes.Submission:
+    costs = [visit.house.evaluations.cost(visit.campaign, n) for n in (found.first_labels, found.most_labels)]
+    return shapes.Submission(
+        id=found.id, system=found.system, version=found.version, state=found.state, file=found.file,
+        user=found.user, created_at=found.created_at, n_predictions=found.n_predictions, n_new=found.n_new,
+        first=shapes.Cost(**costs[0]._asdict()), most=shapes.Cost(**costs[1]._asdict()),
+    )  # fmt: skip
+
+
+def _harmless_name(name: str) -> str:
+    """Return a file name for errors to name the file by, whatever was sent."""
+    last = re.split(r"[/\\]", name)[-1]
+    stem, dot, ending = last.rpartition(".")
+    suffix = f".{ending.lower()}" if dot and f".{ending.lower()}" in _ENDINGS else ".unknown"
+    return (re.sub(r"[^\w .-]", "_", stem)[:80].strip(" .") or "predictions") + suffix

@@ -1,0 +1,67 @@
+"""Reading documents: what to read, what was marked, how far readers agree."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Response
+
+from karat.service.problems import NotFound
+from karat.store import evaluations
+from karat.store.evaluations import EvaluationRow
+from karat.web import shapes
+from karat.web.deps import InProject, Visit
+
+router = APIRouter(prefix="/api/projects/{project}", tags=["reading"])
+Label = Annotated[Visit, Depends(InProject("label", "label"))]
+Manage = Annotated[Visit, Depends(InProject("manage", "manage"))]
+
+
+@router.post("/reading", status_code=201)
+def draw_documents(body: shapes.NewReading, visit: Manage) -> shapes.Reading:
+    """Draw documents of an evaluation for people to read exhaustively."""
+    row = visit.house.evaluations.row(visit.project)
+    slug = visit.house.readings.create(visit.project, row, by=visit.caller.user, n=body.documents, law=body.law,
+                                       votes=body.votes, seed=body.seed)  # fmt: skip
+    return shapes.Reading(project=slug)
+
+
+@router.get("/documents/{item}")
+def read_document(item: shapes.ItemId, visit: Label) -> shapes.Document:
+    """Return a document in your hands, and what you marked in it so far."""
+    row = _row(visit)
+    found = visit.house.readings.document(visit.project, row, item, user_id=visit.caller.user.id)
+    task = visit.house.evaluations.task(row)
+    return shapes.Document(**found, types=list(task.types), predicates=task.predicates)
+
+
+@router.post("/annotations", status_code=204)
+def annotate(body: shapes.MarkedDocument, visit: Label) -> Response:
+    """Keep what you marked in a document and count it as read."""
+    content = body.annotation.model_dump()
+    visit.house.readings.annotate(
+        visit.project, _row(visit), visit.campaign, item_id=body.item, content=content, request=body.request,
+        user_id=visit.caller.user.id, seconds=body.seconds,
+    )  # fmt: skip
+    return Response(status_code=204)
+
+
+@router.get("/reading")
+def read_summary(visit: Annotated[Visit, Depends(InProject("watch"))]) -> shapes.ReadingSummary:
+    """Return how far readers agree, what they found and what it cost."""
+    found = visit.house.readings.summary(visit.project, _row(visit), visit.campaign)
+    return shapes.ReadingSummary(**found)
+
+
+@router.post("/reading/truth")
+def tell_truth(visit: Manage) -> shapes.Told:
+    """Tell the pool the relations that readers agree on: recall is against everything true from here on."""
+    return shapes.Told(relations=visit.house.readings.tell(visit.house.evaluations.row(visit.project)))
+
+
+def _row(visit: Visit) -> EvaluationRow:
+    with visit.house.database.read() as connection:
+        row = evaluations.find_evaluation(connection, visit.project.id)
+    if row is None or row.reading_id != visit.project.id:
+        raise NotFound(f"{visit.project.slug!r} is no reading of documents.")
+    return row

@@ -1,0 +1,268 @@
+"""An evaluation from submission to leaderboard: what is kept, what is refused, and the same numbers everywhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from karat.cli.main import main
+from karat.demo.relations import PREDICATES, make_corpus, make_systems
+from karat.documents.relations import instance_id
+from karat.errors import InvalidData
+from karat.pool import Pool
+from karat.service.assignment import Answer
+from karat.service.evaluation_task import EvaluationTask, campaign_for
+from karat.service.problems import Conflict, NotAllowed
+from karat.store import evaluations as rows
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return make_corpus(60, seed=4)
+
+
+@pytest.fixture(scope="module")
+def systems(corpus):
+    return make_systems(corpus, 3, seed=4)
+
+
+@pytest.fixture
+def shared(house, corpus):
+    """Return an evaluation of relations, with one vote an item."""
+    task = EvaluationTask(kind="relations", predicates=PREDICATES)
+    campaign = campaign_for(task, votes=1, price=0.05, currency="EUR")
+    slug = house.evaluations.create("Relations", campaign, task, by=house.owner(), documents=corpus.documents,
+                                    half_width=0.12, seed=3)  # fmt: skip
+    return house.project(slug), campaign
+
+
+def write(path, lines):
+    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def submit(house, project, name, lines, tmp_path, by=None):
+    path = write(tmp_path / f"{name}.jsonl", lines)
+    return house.evaluations.submit(project, name, path, by=by or house.owner(), name=path.name)
+
+
+def answer_all(house, project, campaign, corpus, *, unsure=()):
+    """Answer truthfully until nothing is asked; return how many answers that took."""
+    user, n = house.owner().id, 0
+    with house.pools.use(house.evaluations.row(project)) as pool:
+        pass
+    while tasks := house.assignment.next_tasks(project, campaign, user_id=user, n=20).tasks:
+        for task in tasks:
+            value = "unsure" if task.name in unsure else "yes" if corpus.truth[task.name] else "no"
+            house.assignment.answer(project, campaign, Answer(task.item_id, value, f"r{task.item_id}"), user_id=user)
+            n += 1
+    assert pool.folder.is_dir()
+    return n
+
+
+def test_from_submission_to_leaderboard_and_the_same_numbers_from_the_folder(
+    house, shared, corpus, systems, tmp_path, capsys
+):
+    project, campaign = shared
+    accepted = {}
+    for name, lines in systems.items():
+        found = submit(house, project, name, lines, tmp_path)
+        assert found.state == "checked"
+        assert found.n_predictions == len(lines)
+        assert 0 < found.first_labels <= found.most_labels <= len(lines)
+        accepted[name] = house.evaluations.accept(project, campaign, found.id, by=house.owner())
+        assert accepted[name].version == 1
+    before = house.evaluations.leaderboard(project, metric="f1", for_user=None)
+    assert before["rows"] == []
+    n = answer_all(house, project, campaign, corpus)
+    board = house.evaluations.leaderboard(project, metric="f1", for_user=None)
+    assert {row["system"] for row in board["rows"]} == set(systems)
+    for row in board["rows"]:
+        truths = [corpus.truth[instance_id(line)] for line in systems[row["system"]]]
+        assert abs(row["precision"]["estimate"] - sum(truths) / len(truths)) < 0.15
+    assert n == board["n_labels"] < sum(corpus.truth[instance_id(line)] >= 0 for s in systems.values() for line in s)
+    folder = house.pools.home / house.evaluations.row(project).folder
+    assert main(["pool", "scores", str(folder), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said == {key: value for key, value in board.items() if key != "hidden"}
+    assert house.feeds.is_done(project)
+    described = house.evaluations.describe(project, campaign)
+    assert described["spent"] == pytest.approx(0.05 * n)
+    assert described["labelled"] == n
+
+
+def test_people_see_the_sentence_in_its_document(house, shared, corpus, systems, tmp_path):
+    project, campaign = shared
+    texts = {document.name: document.text for document in corpus.documents}
+    found = submit(house, project, "one", systems["system-01"], tmp_path)
+    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    hand = house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=20)
+    assert hand.tasks
+    by_id = {instance_id(line): line for line in systems["system-01"]}
+    for task in hand.tasks:
+        line, shown = by_id[task.name], task.payload
+        for end in ("subject", "object"):
+            assert shown["text"][shown[end]["start"] : shown[end]["end"]] == line[f"{end}_mention"]
+            assert shown[end]["link"] == line[f"{end}_link"]
+        low, high = shown["sentence"]
+        assert shown["text"][low:high] in texts[line["document"]]
+        assert low <= shown["subject"]["start"] < high
+        assert shown["predicate"] == PREDICATES[line["predicate"]]
+        assert "score" not in shown
+
+
+def test_a_withdrawn_answer_counts_as_unsure_until_it_is_given_anew(house, shared, corpus, systems, tmp_path):
+    project, campaign = shared
+    found = submit(house, project, "one", systems["system-03"], tmp_path)
+    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    answer_all(house, project, campaign, corpus)
+    row = house.evaluations.row(project)
+    with house.pools.use(row) as pool:
+        whole = dict(pool.state.labels)
+    house.assignment.undo(project, campaign, request="undo", user_id=house.owner().id)
+    with house.pools.use(row) as pool:
+        changed = {name: label for name, label in pool.state.labels.items() if whole[name] != label}
+    assert list(changed.values()) == [-1]
+    (task,) = house.assignment.next_tasks(project, campaign, user_id=house.owner().id).tasks
+    assert task.name in changed
+    value = "yes" if whole[task.name] else "no"
+    house.assignment.answer(project, campaign, Answer(task.item_id, value, "again"), user_id=house.owner().id)
+    with house.pools.use(row) as pool:
+        assert pool.state.labels == whole
+
+
+def test_scores_are_private_until_published(house, shared, corpus, systems, tmp_path):
+    project, campaign = shared
+    team, other = house.add_user("team"), house.add_user("other")
+    for user, name in ((team, "system-01"), (other, "system-02")):
+        found = submit(house, project, name, systems[name], tmp_path, by=user)
+        house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    answer_all(house, project, campaign, corpus)
+    mine = house.evaluations.leaderboard(project, metric="f1", for_user=team)
+    assert [(row["system"], row["rank"]) for row in mine["rows"]] == [("system-01", None)]
+    assert mine["hidden"] == 1
+    with pytest.raises(Conflict, match="belongs to somebody else"):
+        submit(house, project, "system-02", systems["system-01"], tmp_path, by=team)
+    house.evaluations.publish(project, published=True, by=house.owner())
+    assert len(house.evaluations.leaderboard(project, metric="f1", for_user=team)["rows"]) == 2
+    house.evaluations.publish(project, published=False, by=house.owner())
+    assert len(house.evaluations.leaderboard(project, metric="f1", for_user=other)["rows"]) == 1
+
+
+def test_resubmission_replaces_and_retraction_keeps_the_labels(house, shared, corpus, systems, tmp_path):
+    project, campaign = shared
+    for name in ("system-01", "system-02"):
+        found = submit(house, project, name, systems[name], tmp_path)
+        house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    answer_all(house, project, campaign, corpus)
+    again = submit(house, project, "system-01", systems["system-03"], tmp_path)
+    newest = submit(house, project, "system-01", systems["system-03"], tmp_path)
+    with pytest.raises(Conflict, match="submitted again"):
+        house.evaluations.accept(project, campaign, again.id, by=house.owner())
+    assert house.evaluations.accept(project, campaign, newest.id, by=house.owner()).version == 2
+    answer_all(house, project, campaign, corpus)
+    board = house.evaluations.leaderboard(project, metric="f1", for_user=None)
+    assert {row["system"]: row["version"] for row in board["rows"]} == {"system-01": 2, "system-02": 1}
+    labels = board["n_labels"]
+    house.evaluations.retract(project, newest.id, by=house.owner())
+    house.evaluations.retract(project, again.id, by=house.owner())
+    board = house.evaluations.leaderboard(project, metric="f1", for_user=None)
+    assert [row["system"] for row in board["rows"]] == ["system-02"]
+    assert board["n_labels"] == labels
+    with pytest.raises(Conflict, match="retracted"):
+        house.evaluations.accept(project, campaign, again.id, by=house.owner())
+    assert list(house.pools.incoming(house.evaluations.row(project)).iterdir()) == []
+
+
+def bad_lines(corpus):
+    line = next(row for row in corpus.candidates if row["subject"].startswith("Zoë") and row["subject_start"] < 60)
+    text = next(document.text for document in corpus.documents if document.name == line["document"])
+    in_bytes = {**line}
+    for end in ("subject", "object"):
+        for side in ("start", "end"):
+            in_bytes[f"{end}_{side}"] = len(text[: line[f"{end}_{side}"]].encode())
+    return {
+        "unknown document": ({**line, "document": "nowhere"}, "there is no document 'nowhere'"),
+        "outside": ({**line, "subject_end": 99_999}, "are not in the document, which has"),
+        "bytes": (in_bytes, "the offsets seem to count bytes, not characters"),
+        "other text": ({**line, "object_mention": "Nobody"}, "object characters .* read .*, not 'Nobody'"),
+        "backwards": ({**line, "subject_start": line["subject_end"]}, "are not in the document"),
+        "duplicate": (corpus.candidates[0], "the same instance stands already in line 1"),
+        "predicate": ({**line, "predicate": "eats"}, "'predicate' must be one of birthplace, employer, seat"),
+        "stray column": ({**line, "extra": 1}, "'extra' is unknown"),
+        "missing column": ({k: v for k, v in line.items() if k != "object"}, "'object' is missing"),
+        "no number": ({**line, "subject_start": "3.5"}, "'subject_start' must be a whole number"),
+        "score": ({**line, "score": "high"}, "'score' must be a finite number"),
+        "empty": ({**line, "subject": " "}, "'subject' must be text"),
+    }
+
+
+@pytest.mark.parametrize("case", bad_lines(make_corpus(60, seed=4)))
+def test_bad_submissions_are_refused_by_line_and_nothing_is_stored(house, shared, corpus, tmp_path, case):
+    project, _ = shared
+    bad, message = bad_lines(corpus)[case]
+    good = [row for row in corpus.candidates if row is not bad][:2]
+    folder = house.pools.home / house.evaluations.row(project).folder
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    path = write(tmp_path / "mine.jsonl", [corpus.candidates[0], good[1], bad])
+    with pytest.raises(InvalidData, match=f"^mine.jsonl, line 3: .*{message}"):
+        house.evaluations.submit(project, "mine", path, by=house.owner(), name="mine.jsonl")
+    assert house.evaluations.submissions(project) == []
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+    with house.database.read() as connection:
+        assert rows.list_submissions(connection, project.id) == []
+
+
+def test_a_wrong_encoding_is_named(house, shared, corpus, tmp_path):
+    project, _ = shared
+    path = write(tmp_path / "latin.jsonl", corpus.candidates[:40])
+    path.write_bytes(path.read_text().encode("latin-1", "replace"))
+    with pytest.raises(InvalidData, match=r"latin.jsonl, line \d+: .*UTF-8"):
+        house.evaluations.submit(project, "latin", path, by=house.owner(), name=path.name)
+
+
+def test_items_of_any_kind(house, tmp_path):
+    """Without documents a submission is a table with an id; its columns are what people see."""
+    task = EvaluationTask()
+    campaign = campaign_for(task, votes=2)
+    project = house.project(house.evaluations.create("Things", campaign, task, by=house.owner(), half_width=0.15))
+    path = tmp_path / "things.csv"
+    path.write_text("id,phrase,score\n" + "".join(f"x{k},thing {k},{k / 80}\n" for k in range(80)))
+    found = house.evaluations.submit(project, "a", path, by=house.owner(), name="things.csv")
+    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    hand = house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=1)
+    assert hand.tasks[0].payload == {"phrase": f"thing {hand.tasks[0].name[1:]}"}
+    assert house.evaluations.cost(campaign, 10).answers == 20
+    house.change_project(project, {}, by=house.owner(), state="closed")
+    with pytest.raises(NotAllowed, match="closed"):
+        house.evaluations.submit(house.project("things"), "b", path, by=house.owner(), name="things.csv")
+
+
+def test_the_pool_can_be_taken_away(house, shared, corpus, systems, tmp_path):
+    import csv
+    import zipfile
+
+    from karat.service.evaluation_export import labels_csv, zip_pool
+
+    project, campaign = shared
+    found = submit(house, project, "one", systems["system-02"], tmp_path)
+    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    answer_all(house, project, campaign, corpus)
+    row = house.evaluations.row(project)
+    archive = zip_pool(house.pools, row)
+    zipfile.ZipFile(archive).extractall(tmp_path / "out")
+    archive.unlink()
+    (folder,) = (tmp_path / "out").iterdir()
+    board = house.evaluations.leaderboard(project, metric="f1", for_user=None)
+    assert Pool(folder).scores().to_dict()["rows"] == board["rows"]
+    head, *lines = labels_csv(house.pools, row).splitlines()
+    laws = json.loads(head.removeprefix("# "))
+    assert laws["seed"] == 3
+    told = list(csv.DictReader(lines))
+    assert len(told) == board["n_labels"]
+    for each in told:
+        assert int(each["label"]) == corpus.truth[each["id"]]
+        assert 0 < float(each["inclusion"]) <= 1
+    # one over the probabilities adds up to the pool's size, within what chance allows
+    assert sum(1 / float(each["inclusion"]) for each in told) == pytest.approx(len(systems["system-02"]), rel=0.35)

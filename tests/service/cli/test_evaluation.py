@@ -1,0 +1,89 @@
+"""`karat evaluation`: from an empty folder to a submission on a server, by commands alone."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+
+import pytest
+import uvicorn
+
+from karat.cli.main import main
+from karat.demo.relations import PREDICATES, make_corpus, make_systems
+from karat.service.installation import Installation
+from karat.web.app import create_app
+from karat.web.settings import Settings
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    corpus = make_corpus(30, seed=2)
+    write(tmp_path / "news.jsonl", [{"id": d.name, "text": d.text} for d in corpus.documents])
+    write(tmp_path / "good.jsonl", make_systems(corpus, 1, seed=2)["system-01"])
+    write(tmp_path / "bad.jsonl", [{**corpus.candidates[0], "subject_end": 9999}])
+    (tmp_path / "words.toml").write_text("".join(f'{name} = "{words}"\n' for name, words in PREDICATES.items()))
+    return tmp_path
+
+
+@pytest.fixture
+def server(folder, capsys):
+    """Create an evaluation by the command and serve it in this process; return its address."""
+    assert main(["evaluation", "create", "News", "--documents", "news.jsonl", "--predicates", "words.toml", "--price",
+                 "0.1", "--currency", "EUR", "--half-width", "0.2", "--json"]) == 0  # fmt: skip
+    made = json.loads(capsys.readouterr().out)
+    assert made["pool"].startswith(str(folder))
+    assert (made["project"], made["n_documents"], made["reading"]) == ("news", 30, None)
+    house = Installation("karat.db")
+    _, secret = house.access.make_token(house.owner().id, name="t", scopes=["read", "submit", "manage"])
+    running = uvicorn.Server(uvicorn.Config(create_app(Settings(), house=house), port=0, log_level="error"))
+    thread = threading.Thread(target=running.run, daemon=True)
+    thread.start()
+    while not running.started:
+        time.sleep(0.02)
+    port = running.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}/news", secret
+    running.should_exit = True
+    thread.join()
+    house.close()
+
+
+def test_submit_accept_and_read_the_leaderboard(server, folder, capsys, monkeypatch):
+    address, secret = server
+    monkeypatch.setenv("KARAT_TOKEN", secret)
+    assert main(["evaluation", "submit", address, "mine", "good.jsonl"]) == 0
+    said = capsys.readouterr().out
+    assert "mine: " in said
+    assert "EUR" in said
+    assert main(["evaluation", "submit", address, "mine", "bad.jsonl"]) == 1
+    assert "bad.jsonl, line 1: subject characters" in capsys.readouterr().err
+    assert main(["evaluation", "accept", address.replace("/news", "/#/e/news"), "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["state"] == "accepted"
+    assert main(["evaluation", "scores", address]) == 0
+    assert "No system has enough labels yet" in capsys.readouterr().out
+    assert main(["evaluation", "truth", address]) == 1
+    assert "No documents were drawn" in capsys.readouterr().err
+    assert (folder / "karat-pools").is_dir()
+    assert main(["backup", "copy.db"]) == 0
+    assert (folder / "copy-pools").is_dir()
+    assert list((folder / "copy-pools").rglob("log.jsonl"))
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (["submit", "nowhere", "s", "good.jsonl", "--token", "t"], "'SERVER' must be like"),
+    (["submit", "http://127.0.0.1:9/news", "s", "good.jsonl", "--token", "t"], "cannot be reached"),
+    (["submit", "http://127.0.0.1:9/news", "s", "missing.jsonl", "--token", "t"], "missing.jsonl cannot be read"),
+    (["create", "News", "--half-width", "0.9"], "'--half-width' must be in"),
+    (["create", "News", "--predicates", "news.jsonl"], "news.jsonl is no TOML"),
+    (["create", "News", "--documents", "words.toml"], "unknown ending"),
+    (["create", "News", "--documents", "news.jsonl", "--read", "99"], "'--read' must be a whole number"),
+])  # fmt: skip
+def test_errors_name_the_option(folder, capsys, arguments, message):
+    assert main(["evaluation", *arguments]) == 1
+    assert message in capsys.readouterr().err
+    assert not list(folder.rglob("log.jsonl"))  # and nothing was made

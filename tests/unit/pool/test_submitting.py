@@ -1,0 +1,90 @@
+"""What is known before anything is spent, what people see of an item, and labels that belong to nothing."""
+
+import pytest
+
+from karat.errors import InvalidData
+from karat.math.pooled.recall import pool_recall
+from karat.pool import Pool
+
+
+def write(path, items, *, columns=""):
+    names = ["id", *columns.split()]
+    path.write_text(
+        "\n".join([",".join(names), *(",".join([f"x{k}", *(f"{c}{k}" for c in names[1:])]) for k in items)])
+    )
+    return path
+
+
+@pytest.fixture
+def pool(tmp_path):
+    return Pool.create(tmp_path / "pool", seed=1, half_width=0.08)
+
+
+def test_the_price_is_known_before_it_is_paid(pool, tmp_path):
+    path = write(tmp_path / "a.csv", range(400))
+    before = sorted(str(p) for p in pool.folder.rglob("*"))
+    preview = pool.preview(path)
+    assert sorted(str(p) for p in pool.folder.rglob("*")) == before
+    assert (preview.n_predictions, preview.n_new) == (400, 400)
+    assert 0 < preview.first < preview.most < 400
+    pool.add("a", path)
+    assert len(pool.next()) == preview.first
+    while asked := pool.next():
+        pool.tell({name: int(name[1:]) % 4 > 0 for name in asked})
+    assert preview.first <= pool.n_labels <= preview.most
+    copy = pool.preview(path)
+    assert (copy.n_new, copy.first) == (0, 0)
+    half = pool.preview(write(tmp_path / "half.csv", range(200, 600)))
+    assert half.n_new == 200
+    assert 0 < half.most < preview.most
+
+
+def test_columns_reach_those_who_label(pool, tmp_path):
+    pool.add("a", write(tmp_path / "a.csv", range(60), columns="subject object score".replace("score", "where")))
+    pool.add("b", write(tmp_path / "b.csv", range(40, 90), columns="subject"))
+    asked = pool.next()
+    shown = pool.items(asked)
+    assert set(shown) == set(asked)
+    for name in asked:
+        number = int(name[1:])
+        first = {"subject": f"subject{number}", "object": f"object{number}", "where": f"where{number}"}
+        assert shown[name] == (first if number < 60 else {"subject": f"subject{number}"})
+    assert pool.items(["nothing"]) == {}
+
+
+def test_labels_of_nothing_are_refused_with_their_line(pool, tmp_path):
+    pool.add("a", write(tmp_path / "a.csv", range(60)))
+    asked = pool.next()
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f'id,label\n{asked[0]},1\n"x0 ",0\nnope,1\n')
+    with pytest.raises(InvalidData, match=r"labels.csv, line 3: id 'x0 ' \(and 1 more\) is in no submission"):
+        pool.tell(labels)
+    with pytest.raises(InvalidData, match="id 'nope' is in no submission"):
+        pool.tell({"nope": 1})
+    assert pool.n_labels == 0
+    labels.write_text(f"id,label\n{asked[0]},unsure\n{asked[1]},1.0\n")
+    assert pool.tell(labels) == 2
+    assert pool.state.n_unsure == 1
+    labels.write_text(f"id,label\n{asked[2]},0\n{asked[1]},0\n")
+    with pytest.raises(ValueError, match=f"labels.csv, line 3: '{asked[1]}' was labelled 1 before; got 0"):
+        pool.tell(labels)
+
+
+def test_true_relations_can_be_weighted_and_replaced(pool, tmp_path):
+    pool.add("a", write(tmp_path / "a.csv", range(60)))
+    while asked := pool.next():
+        pool.tell(dict.fromkeys(asked, 1))
+    pool.tell_truth(["x0", "x1", "gone"], ["d", "d", "e"], weights=[1, 1, 4])
+    assert pool.scores().pool_recall == pytest.approx(2 / 6)
+    pool.tell_truth(["x0", "gone"], replace=True)
+    assert Pool(pool.folder).scores().pool_recall == 0.5
+    with pytest.raises(ValueError, match="'weights'"):
+        pool.tell_truth(["x0"], ["d"], weights=[0], replace=True)
+
+
+def test_equal_weights_change_nothing():
+    hits, documents = [1, 0, 1, 1, 0, 1, 1], list("aabbccd")
+    plain, weighted = pool_recall(hits, documents), pool_recall(hits, documents, weights=[3.0] * 7)
+    assert (plain.value, plain.variance, plain.n_found) == pytest.approx(
+        (weighted.value, weighted.variance, weighted.n_found)
+    )
