@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -42,11 +43,9 @@ def trace_of(tmp_path, facts, manner):
     command = ["strace", "-f", "--seccomp-bpf", "-e", "trace=fdatasync,fsync,write", "-s", "16", "-o", str(log),
                sys.executable, str(WRITER), url, project.slug, str(user), "0", manner]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        for count, _ in enumerate(process.stdout):
-            if count == 60:
-                break
-        if process.poll() is not None and "ptrace" in (said := process.stderr.read()):
-            missing(said.strip()[:200])
+        said = list(itertools.islice(process.stdout, 60))
+        if not said and "ptrace" in (complaint := process.stderr.read()):
+            missing(complaint.strip()[:200])
         process.stdout.close()  # nobody listens any more: the writer ends, and strace (deaf to signals) with it
         process.wait(120)
     counts, since, ready = [], 0, False
