@@ -32,7 +32,8 @@ class Service:
             self.process = subprocess.Popen(
                 self._command, cwd=self.folder, stderr=stream, env=self._environment, start_new_session=True
             )
-        for _ in range(900):
+        late = time.monotonic() + 400
+        while time.monotonic() < late:
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{self.port}/healthz", timeout=5).close()
             except OSError:
@@ -41,6 +42,7 @@ class Service:
                 time.sleep(0.1)
             else:
                 return self
+        self.kill()
         raise RuntimeError(f"the service did not start: {self.log.read_text()}")
 
     def kill(self) -> None:

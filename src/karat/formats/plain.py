@@ -198,7 +198,7 @@ def read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
     def rows() -> Iterator[Row]:
         number = 0
         try:
-            while batch := found.fetchmany(10_000):
+            while batch := found.fetchmany(200):  # cells may be long
                 for cells in batch:
                     number += 1
                     yield Row(where=f"{name}, row {number}", value=dict(zip(header, cells, strict=True)), line=number)
