@@ -89,7 +89,7 @@ reference: .venv/.demo ## write docs/reference from the code
 	@$(RUN) tools/list_licences.py
 
 docs: .venv/.dev ## build the documentation into site/
-	@$(RUN) -m mkdocs build --strict
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 
 wheel: .venv/.demo ## build wheel and sdist, with the page inside, into dist/
 	@$(UV) build --quiet --out-dir dist
