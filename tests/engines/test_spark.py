@@ -98,7 +98,8 @@ def test_a_cluster_gives_the_same_draw(cluster, tmp_path):
     assert ours["batches"][0]["ids"] == oracle["batches"][0]["ids"]
     assert ours["resource"]["fingerprint"] == oracle["resource"]["fingerprint"]
     assert ours["resource"]["engine"] == cluster
-    plan = [sys.executable, "-m", "karat", "plan", f"{cluster}{tmp_path}/part-*.parquet", "--id", "name", "--json"]
+    source = f"{cluster}{tmp_path}/part-*.parquet"
+    plan = [sys.executable, "-m", "karat", "plan", source, "--id", "name", "--method", "paula", "--json"]
     done = subprocess.run(plan, capture_output=True, text=True, env=environment, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     planned = json.loads(done.stdout)
