@@ -119,3 +119,37 @@ def test_what_is_said_on_the_way(systems, capsys):
     left = folder / "left.csv"
     assert main(["pool", "next", str(pool), "--items-out", str(left)]) == 0
     assert not left.exists()
+
+
+def test_scores_are_corrected_for_wrong_labels(systems, capsys):
+    folder, truth = systems
+    pool = str(folder / "pool")
+    assert main(["pool", "add", pool, "good", str(folder / "good.csv")]) == 0
+    rng = np.random.default_rng(0)
+    asked = folder / "asked.csv"
+    while True:
+        capsys.readouterr()
+        assert main(["pool", "next", pool, "--json"]) == 0
+        ids = json.loads(capsys.readouterr().out)["ids"]
+        if not ids:
+            break
+        labels = [truth[item] if rng.random() < 0.8 else 1 - truth[item] for item in ids]
+        pandas.DataFrame({"id": ids, "label": labels}).to_csv(asked, index=False)
+        assert main(["pool", "tell", pool, str(asked)]) == 0
+
+    def precision():
+        capsys.readouterr()
+        assert main(["pool", "scores", pool, "--confidence", "0.99", "--json"]) == 0
+        return json.loads(capsys.readouterr().out)["rows"][0]["precision"]
+
+    right = np.mean([truth[item] for item in pandas.read_csv(folder / "good.csv")["id"]])
+    taken_for_right = precision()
+    assert main(["pool", "errors", pool, "--sensitivity", "0.8", "--specificity", "0.8", "--items", "400"]) == 0
+    corrected = precision()
+    assert taken_for_right["high"] < right  # far off, and sure of it
+    assert corrected["low"] <= right <= corrected["high"]
+    assert corrected["high"] - corrected["low"] > taken_for_right["high"] - taken_for_right["low"]
+    assert main(["pool", "errors", pool, "--sensitivity", "0.3", "--specificity", "0.5"]) == 1
+    assert "'--sensitivity' must be more than 1 less specificity" in capsys.readouterr().err
+    assert main(["pool", "errors", pool, "--sensitivity", "1", "--specificity", "1"]) == 0
+    assert precision() == taken_for_right

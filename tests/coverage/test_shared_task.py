@@ -13,7 +13,7 @@ from karat.documents.relations import instance_id
 from karat.math.agreement.vote_errors import majority_errors
 from karat.math.pooled.estimate import METRICS
 from karat.math.pooled.inclusion import LARGEST_SPREAD, raise_inclusion, shared_size, smallest_scale
-from karat.math.pooled.intervals import estimate_interval, normal_quantile
+from karat.math.pooled.intervals import estimate_interval, noisy_interval, normal_quantile
 from karat.math.pooled.proxy import N_FOLDS
 from karat.math.pooled.recall import POOL_IS_EVERYTHING
 from karat.math.pooled.sample import sample_from_matrix
@@ -60,7 +60,8 @@ def run(law, truth, rng, *, corrected=True):
     gathered = Gathered(sample=sample, systems=[None] * n_systems, novel=held > 0, share_done=1.0, truths=truths,
                         errors=errors)  # fmt: skip
     found = estimates_of(gathered, gathered.settled(errors), POOL_IS_EVERYTHING)
-    return {m: estimate_interval(found[m], confidence_level=LEVEL) for m in METRICS}, int(drawn.sum())
+    interval = noisy_interval if corrected else estimate_interval
+    return {m: interval(found[m], confidence_level=LEVEL) for m in METRICS}, int(drawn.sum())
 
 
 @pytest.mark.parametrize("corrected", [True, False])

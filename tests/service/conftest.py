@@ -103,9 +103,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def house(database_url, clock):
+def house(database_url, clock, tmp_path):
     """Return an empty installation."""
-    installation = Installation(database_url, clock=clock)
+    installation = Installation(database_url, pools=tmp_path / "karat-pools", clock=clock)
     yield installation
     installation.close()
 

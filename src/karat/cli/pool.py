@@ -9,12 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from karat import plotting, study
+from karat import _check, plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.errors import InvalidInput
 from karat.formats.formulas import neutralise
 from karat.formats.tables import FileTable
+from karat.math.agreement.vote_errors import LabelErrors
 from karat.pool.pictures import plot_arrivals, plot_bias
 from karat.pool.pool import Pool
 from karat.pool.replay import bias_study, load_study, simulate_study
@@ -38,6 +39,9 @@ OPTIONS = {
     "metric": "--metric",
     "interval": "--interval",
     "documents": "--document",
+    "sensitivity": "--sensitivity",
+    "specificity": "--specificity",
+    "items": "--items",
     "folder": "POOL",
     "name": "SYSTEM",
     "n": "-n",
@@ -192,6 +196,30 @@ def tell(
     new = opened.tell(labels, replace=replace, keep_unknown=keep_unknown, least_grade=least_grade)
     unsure = f", {opened.state.n_unsure:,} of all unsure" if opened.state.n_unsure else ""
     print_text(f"{_count(new, 'new label')}{unsure}. Next: karat pool next {pool}")
+
+
+@group.command()
+def errors(
+    pool: Folder,
+    sensitivity: Annotated[float, typer.Option(help="How often a right instance is labelled right.")],
+    specificity: Annotated[float, typer.Option(help="How often a wrong instance is labelled wrong.")],
+    items: Annotated[
+        int | None,
+        typer.Option(help="How many gold items each was learnt from, if not exact."),
+    ] = None,
+) -> None:
+    """Tell how often labels are wrong; scores are corrected for it. With 1 and 1, labels are right.
+
+    Examples:
+
+        karat pool errors matchers --sensitivity 0.95 --specificity 0.97 --items 200
+    """
+    rates = (sensitivity, specificity)
+    spread = [0.0 if items is None else rate * (1.0 - rate) / _check.whole("items", items, least=2) for rate in rates]
+    told = LabelErrors(sensitivity=sensitivity, specificity=specificity, n_items=items or 0,
+                       covariance=((spread[0], 0.0), (0.0, spread[1])))  # fmt: skip
+    Pool(pool).tell_errors(None if rates == (1.0, 1.0) else told)
+    print_text(f"Scores are corrected for it. Next: karat pool scores {pool}")
 
 
 @group.command()

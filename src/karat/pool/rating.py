@@ -12,7 +12,7 @@ from karat.errors import InvalidInput
 from karat.math.pooled.bootstrap import bootstrap_default
 from karat.math.pooled.estimate import METRICS, estimate_metrics
 from karat.math.pooled.guaranteed import guaranteed_intervals
-from karat.math.pooled.intervals import difference_interval, estimate_interval, shared_ranks
+from karat.math.pooled.intervals import difference_interval, estimate_interval, noisy_interval, shared_ranks
 from karat.pool.leaderboard import Leaderboard, Row, Score
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def rate(
         if interval == "bootstrap":
             rng = np.random.default_rng(state.settings.seed)
             return bootstrap_default(found, confidence_level=confidence_level, rng=rng)
-        return {m: estimate_interval(found[m], confidence_level=confidence_level) for m in METRICS}
+        interval_of = estimate_interval if gathered.errors is None else noisy_interval
+        return {m: interval_of(found[m], confidence_level=confidence_level) for m in METRICS}
 
     ends = _ends(gathered, ends_of)
     active = [k for k, system in enumerate(gathered.systems) if system.number not in state.retracted]

@@ -80,6 +80,18 @@ def estimate_interval(estimate: Estimate, *, confidence_level: float = 0.9) -> E
     return np.where(estimate.known, low, 0.0), np.where(estimate.known, high, 1.0)
 
 
+def noisy_interval(estimate: Estimate, *, confidence_level: float = 0.9) -> Ends:
+    """Return the normal interval of every system, cut to [0, 1], for labels that were corrected for errors.
+
+    A corrected estimate is not held between 0 and 1: near them its noise is as large as anywhere, where the logit scale
+    would take it for nothing known at all.
+    """
+    z = normal_quantile(confidence_level)
+    half = z * np.sqrt(estimate.variance(z))
+    low, high = (np.clip(estimate.value + side * half, 0.0, 1.0) for side in (-1.0, 1.0))
+    return np.where(estimate.known, low, 0.0), np.where(estimate.known, high, 1.0)
+
+
 def difference_interval(
     estimate: Estimate, *, confidence_level: float = 0.9
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
