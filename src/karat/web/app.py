@@ -125,7 +125,7 @@ def _explain(_request: Request, error: Exception) -> Response:
 
 def _list_defects(error: InvalidData) -> Iterator[str]:
     """Yield the answer piece by piece: there may be a million defects."""
-    yield f'{{"detail": {json.dumps(str(error))}, "defects": ['
+    yield f'{{"detail": {json.dumps(str(error))}, "field": null, "defects": ['
     for number, defect in enumerate(error.defects):
         yield ("," if number else "") + json.dumps(defect._asdict())
     yield "]}"
