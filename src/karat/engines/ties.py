@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from karat.math.path import Floats
 
 _FIRST_ROOM = 2**17
+_AT_ONCE = 2**16
 _NOTHING = -1
 """No key is negative."""
 
@@ -64,26 +65,24 @@ class KeyTable:
         self._make_room(_FIRST_ROOM)
 
     def _make_room(self, size: int) -> None:
+        self._n_used = 0
         self.keys = np.full(size, _NOTHING, dtype=np.int64)
         self.counts = np.zeros(size, dtype=np.int64)
         self.lowest, self.highest = np.full(size, np.inf), np.full(size, -np.inf)
 
     def add(self, keys: NDArray[np.int64], scores: Floats) -> None:
-        if np.count_nonzero(self.counts) + min(len(keys), len(self.keys)) > len(self.keys):
-            self._tidy(keys)
-        _count(keys, scores, self.keys, self.counts, self.lowest, self.highest)
+        for first in range(0, len(keys), _AT_ONCE):  # a piece may hold as many new keys as rows
+            if 2 * (self._n_used + _AT_ONCE) > len(self.keys):
+                self._grow()
+            piece = slice(first, first + _AT_ONCE)
+            self._n_used += _count(keys[piece], scores[piece], self.keys, self.counts, self.lowest, self.highest)
 
-    def _tidy(self, keys: NDArray[np.int64]) -> None:
-        """Make room for as many new keys as there may be."""
+    def _grow(self) -> None:
         old = self.histogram()
-        size = len(self.keys)
-        while size < 2 * (len(old.values) + len(keys)):
-            size *= 2
-        if size == len(self.keys):
-            return
-        self._make_room(size)
+        self._make_room(2 * len(self.keys))
         places = _places(old.values.astype(np.int64), self.keys)
         self.counts[places], self.lowest[places], self.highest[places] = old.counts, old.lowest, old.highest
+        self._n_used = len(old.values)
 
     def histogram(self) -> Histogram:
         used = self.counts > 0
@@ -108,13 +107,16 @@ def _count(
     counts: NDArray[np.int64],
     lowest: Floats,
     highest: Floats,
-) -> None:
+) -> int:
+    n_new = 0
     for row in range(len(keys)):
         place = _find(keys[row], table)
+        n_new += table[place] == _NOTHING
         table[place] = keys[row]
         counts[place] += 1
         lowest[place] = min(lowest[place], scores[row])
         highest[place] = max(highest[place], scores[row])
+    return n_new
 
 
 @njit(cache=True)

@@ -15,7 +15,7 @@ from karat.math.agreement.vote_errors import FEWEST_VOTES, LabelErrors, majority
 from karat.math.agreement.votes import UNSURE
 from karat.pool.pool import Pool
 from karat.service.campaign import Campaign
-from karat.store import answers, projects
+from karat.store import answers, gold, projects
 from karat.store.projects import NewItem
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class _Live:
         self.lock = threading.RLock()
         self.pool = pool
         self._project_id = project_id
-        self._version: tuple[int, int] | None = None
+        self._version: tuple[int, ...] | None = None
         self._scores: dict[str, tuple[int, Leaderboard]] = {}
 
     def catch_up(self, database: Database) -> None:
@@ -133,7 +133,7 @@ class _Live:
         A label that was withdrawn counts as unsure until it is given anew: what was drawn since was planned with it.
         """
         with database.read() as connection:
-            version = answers.version(connection, self._project_id)
+            version = (*answers.version(connection, self._project_id), *gold.version(connection, self._project_id))
             if version == self._version:
                 return
             labels = projects.labels_by_name(connection, self._project_id)

@@ -33,7 +33,7 @@ class Progress:
         self._database = database
         self._studies = studies
         self._clock = clock
-        self._forecasts: dict[int, tuple[tuple[int, int], int | None]] = {}
+        self._forecasts: dict[int, tuple[tuple[int, ...], int | None]] = {}
 
     def summary(self, project: Project, campaign: Campaign) -> dict[str, Any]:
         """Return labels, answers, money and how people agree."""

@@ -133,11 +133,15 @@ def events(connection: Connection, project_id: int) -> list[dict[str, Any]]:
     return [dict(zip(names, row, strict=True)) for row in connection.execute(query)]
 
 
-def version(connection: Connection, project_id: int) -> tuple[int, int]:
-    """Return length and last line of a project's ledger: whether anything was answered since."""
+def version(connection: Connection, project_id: int) -> tuple[int, int, int]:
+    """Return length and last line of a project's ledger, and its votes: whether anything was answered since.
+
+    A judge model's guesses become votes, and cease to be, without a line in the ledger.
+    """
     query = select(func.count(), func.coalesce(func.max(ledger.c.id), 0)).where(ledger.c.project_id == project_id)
     count, last = connection.execute(query).one()
-    return int(count), int(last)
+    n_votes = connection.scalar(select(func.count()).select_from(votes).where(votes.c.project_id == project_id))
+    return int(count), int(last), int(n_votes or 0)
 
 
 # --- what the ledger adds up to

@@ -85,6 +85,7 @@ def test_it_counts_when_the_owner_says_so_and_no_longer(start, house):
     project, campaign = start(votes=2)
     vote(house, project, campaign, n=20)
     before = everything(house, "votes", "slots", "items")
+    assert house.studies.curve(project).n_labels == 0
     let_count(house, project, campaign, counts=True)
     votes, slots = everything(house, "votes", "slots")
     assert len(votes) == 20
@@ -93,7 +94,9 @@ def test_it_counts_when_the_owner_says_so_and_no_longer(start, house):
     assert len(everything(house, "votes")[0]) == 30
     answer_all(house, project, campaign, house.owner().id)
     assert {item.label for item in everything(house, "items")[0]} == {0, 1}  # one of them, one of us
+    assert house.studies.curve(project).n_labels == 30
     let_count(house, project, campaign, counts=False)
+    assert house.studies.curve(project).n_labels == 0
     votes, slots, items = everything(house, "votes", "slots", "items")
     assert {vote.user_id for vote in votes} == {house.owner().id}
     assert {item.label for item in items} == {None}

@@ -26,12 +26,13 @@ def test_compiled_keys_are_those_of_the_formula(rows, seed, hash_bits):
     np.testing.assert_array_equal(ties.tie_keys(key, scores, numbers), expected)
 
 
+@pytest.mark.parametrize("at_once", [65_536, 400_000])
 @pytest.mark.parametrize("n_keys", [1, 1000, 300_000])
-def test_the_table_counts_and_grows(n_keys):
+def test_the_table_counts_and_grows(n_keys, at_once):
     keys, scores = RNG.integers(0, n_keys, 400_000) << 15, RNG.normal(size=400_000)
     table = ties.KeyTable()
-    for start in range(0, len(keys), 65_536):
-        table.add(keys[start : start + 65_536], scores[start : start + 65_536])
+    for start in range(0, len(keys), at_once):
+        table.add(keys[start : start + at_once], scores[start : start + at_once])
     found = table.histogram()
     order = np.argsort(found.values)
     values, group, counts = np.unique(keys, return_inverse=True, return_counts=True)
