@@ -33,35 +33,50 @@ def run(
     from karat.store.database import Database  # noqa: PLC0415  # the other commands need not wait for it
     from karat.web.settings import Settings  # noqa: PLC0415
 
-    where = Settings.read(db=db).db
+    settings = Settings.read(db=db)
+    where = settings.db
     if restore:
         if "://" in where or Path(where).exists():
             raise InvalidInput(f"'--db' must be a path that does not exist yet; got {where!r}.")
         _check(target)
+        _refuse_existing(_pools_of(Path(where)))
         shutil.copyfile(target, where)
-        _copy_pools(target, Path(where))
+        _copy_pools(_pools_of(target), _pools_of(Path(where)))
         _say(f"Restored {where} from {target}.", as_json=as_json, restored=where, copy=str(target))
         return
     if "://" not in where and not Path(where).exists():
         raise InvalidInput(f"There is no database {where!r}.")
+    pools = Path(settings.pools) if settings.pools else _pools_of(Path(where))
+    if pools.is_dir():
+        _refuse_existing(_pools_of(target))
     database = Database(where)
     try:
         database.back_up(target)
     finally:
         database.close()
     _check(target)
-    if "://" not in where:
-        _copy_pools(Path(where), target)  # after the database: a pool may know more than it, never less
+    _copy_pools(pools, _pools_of(target))  # after the database: a pool may know more than it, never less
     _say(f"Wrote {target}, checked.", as_json=as_json, database=where, copy=str(target))
 
 
-def _copy_pools(source: Path, target: Path) -> None:
-    """Copy the pools of evaluations that lie beside a database, if there are any."""
-    pools, copy = (path.with_name(f"{path.stem}-pools") for path in (source, target))
-    if pools.is_dir():
-        if copy.exists():
-            raise InvalidInput(f"There is a folder {str(copy)!r} already; it is not overwritten.")
-        shutil.copytree(pools, copy, ignore=shutil.ignore_patterns("tmp-*", "upload-*"))
+def _pools_of(database: Path) -> Path:
+    return database.with_name(f"{database.stem}-pools")
+
+
+def _refuse_existing(copy: Path) -> None:
+    if copy.exists():
+        raise InvalidInput(f"There is a folder {str(copy)!r} already; it is not overwritten.")
+
+
+def _copy_pools(pools: Path, copy: Path) -> None:
+    """Copy the pools of evaluations, if there are any: each while nobody writes to it."""
+    from karat.pool.log import Log  # noqa: PLC0415
+
+    if not pools.is_dir():
+        return
+    for pool in sorted(path for path in pools.iterdir() if path.is_dir()):
+        with Log(pool).writing():
+            shutil.copytree(pool, copy / pool.name, ignore=shutil.ignore_patterns("tmp-*", "upload-*"))
 
 
 def _say(text: str, *, as_json: bool, **facts: str) -> None:

@@ -5,6 +5,7 @@ A source is named by a text: ``upload:TOKEN`` for a file that the caller sent, `
 
 from __future__ import annotations
 
+import contextlib
 import math
 import secrets
 from itertools import islice
@@ -63,7 +64,7 @@ class Sources:
     def new_upload(self, name: str, *, user_id: int) -> tuple[str, Path]:
         """Return the source and the path for a file that is about to come; old ones that nobody used are removed."""
         given = Path(name.replace("\\", "/")).name
-        if Path(given).suffix.lower() not in KINDS or len(given) > 150 or not given.isprintable():
+        if Path(given).suffix.lower() not in KINDS or len(given.encode()) > 150 or not given.isprintable():
             raise _check.refuse("name", f"a file's name that ends in {', '.join(KINDS)}", given[:160])
         self._waiting.mkdir(parents=True, exist_ok=True)
         for old in self._waiting.iterdir():
@@ -89,8 +90,9 @@ class Sources:
                 return path, path.name.split("-", 2)[2]
         if kind == "file" and self._folder is not None and "\x00" not in rest:
             path = (self._folder / rest).resolve()
-            if path.is_relative_to(self._folder) and path.suffix.lower() in KINDS and path.is_file():
-                return path, rest
+            with contextlib.suppress(OSError):  # a name too long to be one
+                if path.is_relative_to(self._folder) and path.suffix.lower() in KINDS and path.is_file():
+                    return path, rest
         raise NotFound(
             f"There is no source {source[:200]!r}: upload the file first, or name one of the folder's files."
         )

@@ -57,7 +57,16 @@ def test_a_table_of_the_folder(owner, tmp_path):
     assert [file["name"] for file in owner.get("/api/files").json()["files"]] == ["deep/t.jsonl"]
     found = owner.get("/api/preview", params={"source": "file:deep/t.jsonl"}).json()
     assert (found["score"], found["id"], found["n_rows"]) == ("score", "id", 30)
-    for path in ("../secret.csv", str(tmp_path / "secret.csv"), "link.csv", "notes.md", "deep", "", "\x00.csv"):
+    for path in (
+        "../secret.csv",
+        str(tmp_path / "secret.csv"),
+        "link.csv",
+        "notes.md",
+        "deep",
+        "",
+        "\x00.csv",
+        "x" * 300 + ".csv",
+    ):
         assert owner.get("/api/preview", params={"source": f"file:{path}"}).status_code == 404, path
     body = {"title": "T", "source": "file:deep/t.jsonl", "score": "score", "id": "id",
             "method": {"name": "point", "parameters": {"rank": 30, "labels": 10}}}  # fmt: skip

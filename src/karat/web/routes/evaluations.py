@@ -130,4 +130,5 @@ def _harmless_name(name: str) -> str:
     last = re.split(r"[/\\]", name)[-1]
     stem, dot, ending = last.rpartition(".")
     suffix = f".{ending.lower()}" if dot and f".{ending.lower()}" in _ENDINGS else ".unknown"
-    return (re.sub(r"[^\w .-]", "_", stem)[:80].strip(" .") or "predictions") + suffix
+    safe = re.sub(r"[^\w .-]", "_", stem).encode()[:150].decode(errors="ignore")
+    return (safe.strip(" .") or "predictions") + suffix
