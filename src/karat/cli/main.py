@@ -101,7 +101,7 @@ def in_options(text: str, arguments: Sequence[str]) -> str:
     """Return an error of a command of a group with the library's arguments named as the command names them."""
     if len(arguments) < 2 or arguments[0] not in GROUPS:
         return text
-    names = import_module(f"karat.cli.{arguments[0]}").OPTIONS
+    names = getattr(import_module(f"karat.cli.{arguments[0]}"), "OPTIONS", {})
     for name, option in names.items():
         text = re.sub(rf"'{name}'(?= must| and )|\b{name}=(True|False)", f"'{option}'", text)
         text = text.replace(f"pass '{option}'", f"give {option}")
