@@ -90,7 +90,10 @@ class Truths:
     def _any(
         self, held: NDArray[np.bool_], values: NDArray[np.float64], noise: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return for each unit whether any of the held instances is right, and the variance of that."""
+        """Return for each unit whether any of the held instances is right, and the variance of that.
+
+        It is held at 0 from below, so that of units with several instances it is too large on average, never too small.
+        """
         none, square, without = np.ones((3, self.unit_mass.shape[1]))
         miss = 1.0 - values[held]
         np.multiply.at(none, self.unit[held], miss)

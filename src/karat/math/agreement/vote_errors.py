@@ -43,9 +43,13 @@ class LabelErrors:
         return values
 
     def noise(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the variance of the corrected values, given the truth that each label speaks for."""
-        spread = np.where(labels > 0.5, self.sensitivity * (1.0 - self.sensitivity),
-                          self.specificity * (1.0 - self.specificity))  # fmt: skip
+        """Return values whose mean, given the truth, is the variance of the corrected values, given the truth.
+
+        The truth is not known, so neither a(1 - a) nor b(1 - b) can be taken; but of a true item a b(1 - a) +
+        (1 - a) a(1 - b) = a(1 - a), and likewise of a false one.
+        """
+        a, b = self.sensitivity, self.specificity
+        spread = np.where(labels > 0.5, b * (1.0 - a), a * (1.0 - b))
         return np.asarray(spread / self.power**2, dtype=np.float64)
 
 
