@@ -25,7 +25,7 @@ from karat.pool.tables import files, read_payload, workspace, write_instances, w
 from karat.pool.telling import changes, read_told, refuse_strangers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     import duckdb
 
@@ -334,16 +334,26 @@ class Pool:
                 event["replace"] = True
             self._append(event)
 
-    def tell_errors(self, errors: LabelErrors | None) -> None:
-        """Tell how often labels are wrong; scores are corrected for it. None says that they are right."""
+    def tell_errors(self, errors: LabelErrors | None, *, sure: Collection[str] = ()) -> None:
+        """Tell how often labels are wrong; scores are corrected for it. None says that they are right.
+
+        Parameters
+        ----------
+        errors
+            The rates of all labels but the sure ones.
+        sure
+            Ids whose labels are right, because somebody ruled on them or their answer was known: they stay as told.
+        """
+        known = frozenset(sure) if errors is not None else frozenset()
         if errors is not None:
             for name in ("sensitivity", "specificity"):
                 _check.number(name, getattr(errors, name), above=0.0, most=1.0)
             if errors.power <= 0.0:
                 raise _check.refuse("sensitivity", "more than 1 less specificity", errors.sensitivity)
         with self._writing():
-            if errors != self._state.errors:
-                self._append({"kind": "errors", "errors": None if errors is None else asdict(errors)})
+            if (errors, known) != (self._state.errors, self._state.sure):
+                event: dict[str, Any] = {"kind": "errors", "errors": None if errors is None else asdict(errors)}
+                self._append({**event, "sure": sorted(known)} if known else event)
 
     def retract(self, name: str) -> None:
         """Take a system off the leaderboard. Labels bought for it stay and go on serving the others."""

@@ -31,9 +31,16 @@ GUARANTEES: dict[str, str] = {"logit": "asymptotic", "bootstrap": "bootstrap", "
 ASSUMPTIONS = (
     "Every instance asked for was labelled, and the labels are right.",
     "Submissions do not depend on the labels of the pool.",
-    "True relations told for recall come from documents drawn at random and annotated exhaustively.",
+    (
+        "True relations told for recall come from documents drawn at random and annotated exhaustively; each is stated "
+        "in one document, otherwise the pool's share of them is over statements."
+    ),
 )
-WRONG_LABELS = "Every instance asked for was labelled; labels are wrong at the rates told, independently of each other."
+WRONG_LABELS = (
+    "Every instance asked for was labelled; labels are wrong at the rates told, independently of each other given the "
+    "truth. Rates learnt from votes come from a latent-class fit on the same votes: all people equally good, all items "
+    "equally hard, votes independent given the truth."
+)
 _STEP = 1e-4
 Ends = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 

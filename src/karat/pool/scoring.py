@@ -210,7 +210,11 @@ def _truths(
         labels = np.zeros(keys.size, dtype=np.int64)
         place = np.searchsorted(keys, np.asarray(rows["key"], dtype=np.uint64))
         labels[place] = [state.labels[str(item)] for item in rows["id"]]
-        return Truths(labels=labels, unit=np.arange(keys.size), mass=unit_mass, unit_mass=unit_mass, by_unit=True)
+        sure = np.zeros(keys.size, dtype=bool)
+        sure[place] = [str(item) in state.sure for item in rows["id"]]
+        return Truths(
+            labels=labels, unit=np.arange(keys.size), mass=unit_mass, unit_mass=unit_mass, by_unit=True, sure=sure
+        )
     systems = state.competitors
     held = [
         connection.execute(
@@ -236,6 +240,7 @@ def _truths(
         mass=mass,
         unit_mass=unit_mass,
         by_unit=anydoc,
+        sure=np.array([item in state.sure for item in code], dtype=bool),
     )
 
 

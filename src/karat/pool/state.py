@@ -79,6 +79,7 @@ class State:
     retracted: set[int] = field(default_factory=set)
     admitted: list[System] = field(default_factory=list)
     errors: LabelErrors | None = None
+    sure: frozenset[str] = frozenset()
 
     def apply(self, event: dict[str, Any]) -> None:
         """Take in one event."""
@@ -107,6 +108,7 @@ class State:
             self.errors = None if given is None else LabelErrors(
                 **{**given, "covariance": tuple(tuple(row) for row in given["covariance"])}
             )  # fmt: skip
+            self.sure = frozenset(body.get("sure", ()))
         elif kind == "retract":
             self.retracted.add(body["system"])
         else:

@@ -33,6 +33,8 @@ class Truths:
         Systems by units: the same, summed.
     by_unit
         An instance is right if any of its unit is: units are single instances, or provenance is ignored.
+    sure
+        Which labels are right even where others may be wrong (somebody ruled on them); none by default.
     """
 
     labels: NDArray[np.int64]
@@ -40,6 +42,7 @@ class Truths:
     mass: NDArray[np.float64]
     unit_mass: NDArray[np.float64]
     by_unit: bool
+    sure: NDArray[np.bool_] | None = None
 
     @property
     def n_unsure(self) -> int:
@@ -54,9 +57,10 @@ class Truths:
         """Return the same with unsure answers ``to`` (0 or 1) for what a system predicts, the opposite elsewhere.
 
         Precision, recall and F1 of the system are lowest with 0 and highest with 1: a right instance of its own adds
-        to each of them, one that it lacks takes away from its recall.
+        to each of them, one that it lacks takes away from its recall. By unit, it holds what any of its unit states.
         """
-        return self._parts(np.where(self.mass[row] > 0, to, 1.0 - to), errors)
+        held = self.unit_mass[row][self.unit] > 0 if self.by_unit else self.mass[row] > 0
+        return self._parts(np.where(held, to, 1.0 - to), errors)
 
     def _parts(self, instead: NDArray[np.float64], errors: LabelErrors | None) -> dict[str, Any]:
         """Return the parts with ``instead`` in the place of unsure labels.
@@ -65,9 +69,12 @@ class Truths:
         """
         unsure = self.labels == UNSURE
         labels = self.labels.astype(np.float64)
-        values = labels if errors is None else errors.corrected(labels)
+        values, noise = labels, np.zeros(labels.size)
+        if errors is not None:
+            doubted = ~unsure if self.sure is None else ~unsure & ~self.sure
+            values = np.where(doubted, errors.corrected(labels), labels)
+            noise = np.where(doubted, errors.noise(labels), 0.0)
         values = np.where(unsure, instead, values)
-        noise = np.zeros(values.size) if errors is None else np.where(unsure, 0.0, errors.noise(labels))
         n_systems, n_units = self.unit_mass.shape
         true, noise_true = self._any(np.ones(values.size, dtype=bool), values, noise)
         if self.by_unit:
@@ -90,7 +97,10 @@ class Truths:
     def _any(
         self, held: NDArray[np.bool_], values: NDArray[np.float64], noise: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return for each unit whether any of the held instances is right, and the variance of that."""
+        """Return for each unit whether any of the held instances is right, and the variance of that.
+
+        It is held at 0 from below, so that of units with several instances it is too large on average, never too small.
+        """
         none, square, without = np.ones((3, self.unit_mass.shape[1]))
         miss = 1.0 - values[held]
         np.multiply.at(none, self.unit[held], miss)

@@ -108,14 +108,26 @@ class Assignment:
 
     # --- taking answers
 
-    def answer(self, project: Project, campaign: Campaign, answer: Answer, *, user_id: int) -> Event:
-        """Record an answer, or a changed one, once; when this returns it is on disk."""
+    def answer(
+        self,
+        project: Project,
+        campaign: Campaign,
+        answer: Answer,
+        *,
+        user_id: int,
+        alongside: Callable[[Connection, Event, bool], None] | None = None,
+    ) -> Event:
+        """Record an answer, or a changed one, once; when this returns it is on disk.
+
+        ``alongside`` is called in the same transaction once nothing refuses the answer, with its line of the ledger and
+        whether that is new; what it raises takes the answer back.
+        """
         campaign.meaning(answer.value)
         _check_note(answer.note)
         if answer.seconds is not None:
             _check.number("seconds", answer.seconds, least=0, most=1e6)
         given = {"value": answer.value, "note": answer.note or None, "seconds": answer.seconds}
-        return self._act(project, campaign, "answer", answer.item_id, answer.request, user_id, given)
+        return self._act(project, campaign, "answer", answer.item_id, answer.request, user_id, given, alongside)
 
     def skip(self, project: Project, campaign: Campaign, *, item_id: int, request: str, user_id: int) -> Event:
         """Leave an item to others; the person does not see it again unless the skip is undone."""
@@ -164,13 +176,17 @@ class Assignment:
         request: str,
         user_id: int,
         given: dict[str, Any],
+        alongside: Callable[[Connection, Event, bool], None] | None = None,
     ) -> Event:
         _check_request(request)
         with self._database.write() as connection:
             desk.lock_person(connection, project.id, user_id)
             known = answers.find_request(connection, user_id, request)
             if known is not None:
-                return _same(known, kind=kind, item_id=item_id, value=given.get("value"))
+                same = _same(known, kind=kind, item_id=item_id, value=given.get("value"))
+                if alongside is not None:
+                    alongside(connection, same, False)
+                return same
             if project.state == "closed":
                 raise NotAllowed("The project is closed.")
             task = desk.find_task(connection, project.id, item_id)
@@ -192,7 +208,10 @@ class Assignment:
             )
             self._settle(connection, project, campaign, task, user_id)
             values = (given.get("value"), given.get("note"), given.get("seconds"))
-            return Event(line, project.id, item_id, user_id, kind, None, *values, request, now)
+            event = Event(line, project.id, item_id, user_id, kind, None, *values, request, now)
+            if alongside is not None:
+                alongside(connection, event, True)
+            return event
 
     def _settle(self, connection: Connection, project: Project, campaign: Campaign, task: Task, user_id: int) -> None:
         """Make slot, vote and label of an item agree with what the ledger says by now."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from karat.service.evaluation_task import EvaluationTask
 
 MOST_MENTIONS, MOST_RELATIONS, MOST_LINK = 5000, 20_000, 300
+MOST_IN_SENTENCE = 500
 
 
 class Marked(NamedTuple):
@@ -31,8 +33,9 @@ class Marked(NamedTuple):
 def check_annotation(content: dict[str, Any], text: str, task: EvaluationTask) -> None:
     """Refuse marks that are outside of the document, twice there, of unknown kinds, or that name nothing."""
     mentions, relations = content["mentions"], content["relations"]
-    if len(mentions) > MOST_MENTIONS or len(relations) > MOST_RELATIONS:
-        raise _check.refuse("mentions", f"{MOST_MENTIONS:,} at most", len(mentions))
+    for name, most in (("mentions", MOST_MENTIONS), ("relations", MOST_RELATIONS)):
+        if len(content[name]) > most:
+            raise _check.refuse(name, f"{most:,} at most", len(content[name]))
     seen: set[tuple[int, int]] = set()
     for number, mention in enumerate(mentions):
         where = f"mention {number + 1}"
@@ -48,15 +51,21 @@ def check_annotation(content: dict[str, Any], text: str, task: EvaluationTask) -
             raise _check.refuse(f"{where}: canonical", "the number of a mention that stands for itself", canonical)
         if mention["link"] is not None and not 1 <= len(mention["link"].strip()) <= MOST_LINK:
             raise _check.refuse(f"{where}: link", f"text of 1 to {MOST_LINK} characters", mention["link"][:80])
-    _check_relations(relations, _pairs(text, mentions), task)
+    touched = _touched(text, mentions)
+    crowded = Counter(sentence for low, high in touched for sentence in range(low, high))
+    if crowded and max(crowded.values()) > MOST_IN_SENTENCE:
+        raise _check.refuse("mentions", f"{MOST_IN_SENTENCE:,} at most in a sentence", max(crowded.values()))
+    _check_relations(relations, touched, task)
 
 
-def _check_relations(relations: Sequence[dict[str, Any]], together: set[frozenset[int]], task: EvaluationTask) -> None:
+def _check_relations(
+    relations: Sequence[dict[str, Any]], touched: Sequence[tuple[int, int]], task: EvaluationTask
+) -> None:
     stated: set[tuple[int, str, int]] = set()
     for number, relation in enumerate(relations):
         where = f"relation {number + 1}"
         key = (relation["subject"], relation["predicate"], relation["object"])
-        if frozenset((key[0], key[2])) not in together:
+        if not _together(touched, key[0], key[2]):
             raise _check.refuse(where, "between two mentions of one sentence", (key[0], key[2]))
         if task.predicates:
             _check.one_of(f"{where}: predicate", key[1], task.predicates)
@@ -67,15 +76,27 @@ def _check_relations(relations: Sequence[dict[str, Any]], together: set[frozense
 
 def count_pairs(text: str, reading: dict[str, Any]) -> int:
     """Return how many pairs of mentions share a sentence: so many had to be thought about."""
-    return len(_pairs(text, reading["mentions"]))
+    inside: Counter[int] = Counter()
+    across: Counter[int] = Counter()
+    for low, high in _touched(text, reading["mentions"]):
+        inside.update(range(low, high))
+        across.update(range(low, high - 1))
+    # two mentions share a run of sentences: counted in each of them, less once for each two neighbours in it
+    return sum(n * (n - 1) // 2 for n in inside.values()) - sum(n * (n - 1) // 2 for n in across.values())
 
 
-def _pairs(text: str, mentions: Sequence[dict[str, Any]]) -> set[frozenset[int]]:
-    found: set[frozenset[int]] = set()
-    for low, high in sentences_of(text):
-        inside = [k for k, mention in enumerate(mentions) if mention["start"] < high and low < mention["end"]]
-        found |= {frozenset((one, other)) for one in inside for other in inside if one < other}
-    return found
+def _touched(text: str, mentions: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
+    """Return which sentences each mention reaches into: the first, and the one after the last."""
+    sentences = sentences_of(text)
+    begins, ends = [low for low, _ in sentences], [high for _, high in sentences]
+    return [(bisect_right(ends, mention["start"]), bisect_left(begins, mention["end"])) for mention in mentions]
+
+
+def _together(touched: Sequence[tuple[int, int]], one: int, other: int) -> bool:
+    """Whether two different mentions reach into the same sentence."""
+    if one == other or not (0 <= one < len(touched) and 0 <= other < len(touched)):
+        return False
+    return max(touched[one][0], touched[other][0]) < min(touched[one][1], touched[other][1])
 
 
 def agreement(marked: Sequence[Marked]) -> dict[str, float | None]:

@@ -15,11 +15,12 @@ from karat.math.agreement.vote_errors import FEWEST_VOTES, LabelErrors, majority
 from karat.math.agreement.votes import UNSURE
 from karat.pool.pool import Pool
 from karat.service.campaign import Campaign
+from karat.service.labels import read_labels
 from karat.store import answers, gold, projects
 from karat.store.projects import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from karat.pool.leaderboard import Leaderboard
     from karat.store.answers import Vote
@@ -136,17 +137,22 @@ class _Live:
             version = (*answers.version(connection, self._project_id), *gold.version(connection, self._project_id))
             if version == self._version:
                 return
-            labels = projects.labels_by_name(connection, self._project_id)
-            campaign = Campaign.from_dict(projects.get_project(connection, self._project_id).settings)
+            project = projects.get_project(connection, self._project_id)
+            campaign = Campaign.from_dict(project.settings)
+            names = projects.item_names(connection, project.id)
+            labels = {names[row.item_id]: row.label for row in read_labels(connection, project)}
+            ruled = answers.adjudicated_items(connection, project.id)
+            sure = ruled.union(gold.drawn(connection, project.id))
             errors = None
-            if campaign.votes >= FEWEST_VOTES and campaign.votes % 2 and not campaign.extra:
-                errors = learn_errors(answers.list_votes(connection, self._project_id), campaign)
+            if campaign.rule == "majority" and campaign.votes >= FEWEST_VOTES and campaign.votes % 2 \
+                    and not campaign.extra:  # fmt: skip
+                errors = learn_errors(answers.list_votes(connection, project.id), campaign, ruled=ruled)
         self.pool.refresh()
         told = self.pool.state.labels
         now = {name: UNSURE if label is None else label for name, label in labels.items()
                if label is not None or name in told}  # fmt: skip
         self.pool.tell(now, replace=True, keep_unknown=True)
-        self.pool.tell_errors(errors)
+        self.pool.tell_errors(errors, sure={names[item] for item in sure})
         self._version = version
 
     def scores(self, metric: str) -> Leaderboard:
@@ -159,16 +165,19 @@ class _Live:
         return known[1]
 
 
-def learn_errors(votes: Sequence[Vote], campaign: Campaign) -> LabelErrors | None:
+def learn_errors(votes: Sequence[Vote], campaign: Campaign, *, ruled: Collection[int] = ()) -> LabelErrors | None:
     """Return how often the majority is wrong, learnt from how votes on the same item agree.
 
-    None where too few items have all their votes, or where votes agree no more than by chance.
+    None where too few items have all their votes, or where votes agree no more than by chance. Items that an owner
+    ruled on are learnt from as well, but the rates are those of the labels that nobody ruled on.
     """
     by_item: dict[int, list[int]] = {}
     for vote in votes:
         by_item.setdefault(vote.item_id, []).append(campaign.meaning(vote.value))
-    whole = [sum(each) for each in by_item.values() if len(each) == campaign.votes and UNSURE not in each]
+    whole = {item: sum(each) for item, each in by_item.items() if len(each) == campaign.votes and UNSURE not in each}
     if len(whole) < FEWEST_ITEMS:
         return None
-    found = majority_errors(whole, n_votes=campaign.votes)
+    split = [item in ruled for item, positive in whole.items() if 0 < positive < campaign.votes]
+    share = sum(split) / len(split) if split else 0.0
+    found = majority_errors(list(whole.values()), n_votes=campaign.votes, share_ruled=share)
     return found if found.power > LEAST_POWER else None

@@ -25,10 +25,13 @@ from karat.store import answers, desk, evaluations, people, projects
 from karat.store.projects import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    from sqlalchemy.engine import Connection
 
     from karat.service.assignment import Assignment
     from karat.service.pools import Pools
+    from karat.store.answers import Event
     from karat.store.database import Database
     from karat.store.evaluations import Annotation, EvaluationRow
     from karat.store.people import User
@@ -40,6 +43,15 @@ OPTIONS = (
     Option(value="unreadable", label="Cannot be read", key="2", meaning="negative"),
 )
 _SEPARATOR = chr(31)
+
+
+def check_law(law: str, documents: Iterable[tuple[str, bool]], *, name: str = "law") -> None:
+    """Refuse a law that would never draw some of the documents, each given with whether it has known mentions."""
+    _check.one_of(name, law, LAWS)
+    bare = [document for document, has_mentions in documents if not has_mentions]
+    if law == "entity" and bare:
+        hint = f"Under 'entity' they would never be drawn: {len(bare):,}, '{bare[0]}' the first."
+        raise _check.refuse(name, "uniform where some documents have no known mentions", law, hint)
 
 
 class Readings:
@@ -65,12 +77,12 @@ class Readings:
         votes
             How many people read each.
         """
-        _check.one_of("law", law, LAWS)
         if row.reading_id is not None:
             raise Conflict("Documents of this evaluation were drawn already.")
         with self._database.read() as connection:
             known = evaluations.known_mentions(connection, project.id)
             texts = evaluations.texts_of(connection, project.id, known)
+        check_law(law, [(name, bool(mentions)) for name, mentions in known.items()])
         names = list(known)
         entities = None
         if law == "entity":
@@ -133,16 +145,21 @@ class Readings:
         user_id: int,
         seconds: float | None = None,
     ) -> None:
-        """Keep what a person marked in a document and count it as read; a later one takes its place."""
+        """Keep what a person marked in a document and count it as read, both or neither; a later one takes its place.
+
+        The same request again changes nothing; with other marks it is refused.
+        """
         document = self.document(project, row, item_id, user_id=user_id)
         check_annotation(content, document["text"], EvaluationTask.from_dict(row.settings))
-        with self._database.read() as connection:
-            known = answers.find_request(connection, user_id, request)
-        if known is None:
-            with self._database.write() as connection:
-                evaluations.add_annotation(connection, item_id, user_id, content=content, now=self._clock())
+
+        def keep(connection: Connection, event: Event, is_new: bool) -> None:  # noqa: FBT001
+            if is_new:
+                evaluations.add_annotation(connection, item_id, user_id, content=content, now=event.at)
+            elif content not in evaluations.annotations_by(connection, item_id, user_id, at=event.at):
+                raise Conflict(f"The request {request!r} was already used for other marks.")
+
         answer = Answer(item_id, OPTIONS[0].value, request, None, seconds)
-        self._assignment.answer(project, campaign, answer, user_id=user_id)
+        self._assignment.answer(project, campaign, answer, user_id=user_id, alongside=keep)
 
     # --- what follows
 

@@ -143,6 +143,13 @@ def add_annotation(connection: Connection, item_id: int, user_id: int, *, conten
     connection.execute(insert(marks).values(item_id=item_id, user_id=user_id, content=_dump(content), at=now))
 
 
+def annotations_by(connection: Connection, item_id: int, user_id: int, *, at: float) -> list[Any]:
+    """Return what a person had marked in a document at some time; several, if within one tick of the clock."""
+    mine = (marks.c.item_id == item_id, marks.c.user_id == user_id)
+    last = select(func.max(marks.c.at)).where(*mine, marks.c.at <= at).scalar_subquery()
+    return [json.loads(text) for text in connection.scalars(select(marks.c.content).where(*mine, marks.c.at == last))]
+
+
 def latest_annotations(connection: Connection, project_id: int, *, user_id: int | None = None) -> list[Annotation]:
     """Return the latest annotation of each person about each document of a project."""
     last = select(func.max(marks.c.id)).group_by(marks.c.item_id, marks.c.user_id)

@@ -176,6 +176,12 @@ def item_rows(connection: Connection, project_id: int) -> list[ItemRow]:
     return [ItemRow(*row) for row in connection.execute(query)]
 
 
+def item_names(connection: Connection, project_id: int) -> dict[int, str]:
+    """Return the name of every item that was drawn."""
+    query = select(items.c.id, items.c.name).where(items.c.project_id == project_id, items.c.rank > 0)
+    return {int(row[0]): str(row[1]) for row in connection.execute(query)}
+
+
 def labels_by_name(connection: Connection, project_id: int) -> dict[str, int | None]:
     """Return the label (None: open) of every item, in the order the items were laid out."""
     mine = (items.c.project_id == project_id, items.c.rank > 0)

@@ -8,11 +8,19 @@ import numpy as np
 import pytest
 
 from karat.demo.relations import PREDICATES, make_corpus
-from karat.documents.text import Document, Mention
+from karat.documents.text import Document, Mention, sentences_of
 from karat.errors import InvalidInput
 from karat.service.evaluation_task import EvaluationTask, campaign_for
-from karat.service.marks import Marked, agreed_mentions, agreed_relations, agreement, check_annotation, shares_found
-from karat.service.problems import Conflict, NotFound
+from karat.service.marks import (
+    Marked,
+    agreed_mentions,
+    agreed_relations,
+    agreement,
+    check_annotation,
+    count_pairs,
+    shares_found,
+)
+from karat.service.problems import Conflict, NotAllowed, NotFound
 from karat.store import people, projects
 
 TASK = EvaluationTask(kind="relations", predicates={"employer": "works for"}, types=("person", "organization"))
@@ -61,6 +69,29 @@ def test_marks_that_do_not_are_refused(change, message):
     change(wrong)
     with pytest.raises(InvalidInput, match=message):
         check_annotation(wrong, TEXT, TASK)
+
+
+def test_pairs_against_all_pairs():
+    """Mentions may reach over several sentences and between them; a pair counts once."""
+    text = "Ann left.  Bob stayed. Cid ran. Dan sat down. "
+    rng = np.random.default_rng(1)
+    for _ in range(200):
+        ends = np.sort(rng.integers(0, len(text) + 1, (6, 2)), axis=1)
+        spans = [(int(low), int(high)) for low, high in ends if low < high]
+        every = set()
+        for low, high in sentences_of(text):
+            inside = [k for k, span in enumerate(spans) if span[0] < high and low < span[1]]
+            every |= {frozenset((one, other)) for one in inside for other in inside if one < other}
+        marks = [{"start": low, "end": high} for low, high in spans]
+        assert count_pairs(text, {"mentions": marks}) == len(every)
+
+
+def test_a_sentence_with_thousands_of_mentions_is_refused():
+    text = "word " * 2000
+    many = reading(*({"start": k, "end": k + 1, "type": "person", "canonical": k, "link": None} for k in range(5000)))
+    with pytest.raises(InvalidInput, match="'mentions' must be 500 at most in a sentence; got 5000"):
+        check_annotation(many, text, TASK)
+    assert count_pairs(text, many) == 5000 * 4999 // 2
 
 
 def test_what_most_readers_say():
@@ -205,6 +236,35 @@ def test_only_finished_readings_count(house, evaluation):
     assert kept == gold(corpus, task.name)
 
 
+def test_marks_and_answer_are_kept_together_or_not_at_all(house, evaluation):
+    project, corpus = evaluation
+    slug = house.readings.create(project, house.evaluations.row(project), by=house.owner(), n=1, votes=1, seed=1)
+    reading_project, row = house.project(slug), house.evaluations.row(project)
+    campaign, user = house.campaign(reading_project), house.owner().id
+    (task,) = house.assignment.next_tasks(reading_project, campaign, user_id=user, n=1).tasks
+    content, nothing = gold(corpus, task.name), reading()
+
+    def annotate(content, request, state="open"):
+        house.readings.annotate(reading_project._replace(state=state), row, campaign, item_id=task.item_id,
+                                user_id=user, request=request, content=content)  # fmt: skip
+
+    def kept():
+        return house.readings.document(reading_project, row, task.item_id, user_id=user)["annotation"]
+
+    with pytest.raises(NotAllowed, match="closed"):
+        annotate(content, "a", state="closed")
+    assert kept() == nothing
+    annotate(content, "a")
+    annotate(content, "a")
+    with pytest.raises(Conflict, match="already used for other marks"):
+        annotate(nothing, "a")
+    assert kept() == content
+    house.clock.now += 1
+    annotate(nothing, "b")
+    annotate(content, "a")  # came late: it is what that request said
+    assert kept() == nothing
+
+
 def test_documents_without_known_mentions_cannot_be_drawn_by_entity(house):
     documents = [Document(name="a", text="Ann."), Document(name="b", text="Bob.", mentions=(
         Mention(start=0, end=3, type="person"),))]  # fmt: skip
@@ -212,5 +272,6 @@ def test_documents_without_known_mentions_cannot_be_drawn_by_entity(house):
     project = house.project(house.evaluations.create("N", campaign_for(task), task, by=house.owner(),
                                                      documents=documents))  # fmt: skip
     row = house.evaluations.row(project)
-    with pytest.raises(InvalidInput, match="'n' must be a whole number of at least 1 and at most 1"):
-        house.readings.create(project, row, by=house.owner(), n=2, law="entity", seed=0)
+    with pytest.raises(InvalidInput, match="they would never be drawn: 1, 'a' the first"):
+        house.readings.create(project, row, by=house.owner(), n=1, law="entity", seed=0)
+    assert house.readings.create(project, row, by=house.owner(), n=2, votes=1, seed=0) == "n-documents"

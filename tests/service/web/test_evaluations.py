@@ -177,3 +177,9 @@ def test_other_kinds_of_projects_say_so(owner, base, cast):
         assert (said.status_code, "no draw" in said.text) == (400, True), path
     kinds = {each["slug"]: each["kind"] for each in owner.get("/api/projects").json()}
     assert kinds == {"facts": "campaign", "other": "campaign", "shared": "evaluation", "shared-documents": "reading"}
+
+
+def test_participants_do_not_see_who_judges(client_of, owner, base, team):
+    assert owner.get(f"{base}/people").status_code == 200
+    refused = client_of(team).get(f"{base}/people")
+    assert (refused.status_code, refused.json()["detail"]) == (403, "As viewer you cannot do this.")

@@ -68,7 +68,7 @@ def test_no_other_way_to_decide_them_is_worse_or_better(by_unit):
     """Brute force: over all ways to decide, the leaning one has the least and the largest value of each metric."""
     rng = np.random.default_rng(3)
     n_units, n_systems = 6, 3
-    unit = np.arange(n_units) if by_unit else np.repeat(np.arange(n_units), 2)
+    unit = np.repeat(np.arange(n_units), 2)
     mass = (rng.random((n_systems, unit.size)) < 0.6) / 5.0
     unit_mass = np.stack([np.bincount(unit, weights=row, minlength=n_units) for row in mass])
     labels = rng.integers(0, 2, unit.size)

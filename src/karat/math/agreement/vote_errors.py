@@ -43,13 +43,17 @@ class LabelErrors:
         return values
 
     def noise(self, labels: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the variance of the corrected values, given the truth that each label speaks for."""
-        spread = np.where(labels > 0.5, self.sensitivity * (1.0 - self.sensitivity),
-                          self.specificity * (1.0 - self.specificity))  # fmt: skip
+        """Return values whose mean, given the truth, is the variance of the corrected values, given the truth.
+
+        The truth is not known, so neither a(1 - a) nor b(1 - b) can be taken; but of a true item a b(1 - a) +
+        (1 - a) a(1 - b) = a(1 - a), and likewise of a false one.
+        """
+        a, b = self.sensitivity, self.specificity
+        spread = np.where(labels > 0.5, b * (1.0 - a), a * (1.0 - b))
         return np.asarray(spread / self.power**2, dtype=np.float64)
 
 
-def majority_errors(n_positive: ArrayLike, *, n_votes: int) -> LabelErrors:
+def majority_errors(n_positive: ArrayLike, *, n_votes: int, share_ruled: float = 0.0) -> LabelErrors:
     """Estimate how often the majority of ``n_votes`` votes is right, from the votes of many items.
 
     Parameters
@@ -58,6 +62,9 @@ def majority_errors(n_positive: ArrayLike, *, n_votes: int) -> LabelErrors:
         How many of its votes are positive, for each item; every item has ``n_votes`` sure votes.
     n_votes
         Votes an item: odd, and at least 3.
+    share_ruled
+        Share of the items with differing votes that somebody ruled on, any of them as likely as another. The rates are
+        then those of the majority on all other items, which is right more often: more of its votes are unanimous.
 
     Examples
     --------
@@ -93,11 +100,12 @@ def majority_errors(n_positive: ArrayLike, *, n_votes: int) -> LabelErrors:
     if a + b < 1.0:  # the mirror image: the same votes if all were more often wrong than right
         share, a, b = 1.0 - share, 1.0 - b, 1.0 - a
     spread = _covariance(share, a, b, counts, k)
-    slopes = np.array([_slope(a, k), _slope(b, k)])
+    ruled = _check.number("share_ruled", share_ruled, least=0.0, most=1.0)
+    slopes = np.array([_slope(a, k, ruled), _slope(b, k, ruled)])
     of_majority = slopes[:, None] * spread * slopes[None, :]
     return LabelErrors(
-        sensitivity=_majority(a, k),
-        specificity=_majority(b, k),
+        sensitivity=_majority(a, k, ruled),
+        specificity=_majority(b, k, ruled),
         covariance=(
             (float(of_majority[0, 0]), float(of_majority[0, 1])),
             (float(of_majority[1, 0]), float(of_majority[1, 1])),
@@ -106,13 +114,17 @@ def majority_errors(n_positive: ArrayLike, *, n_votes: int) -> LabelErrors:
     )
 
 
-def _majority(q: float, k: int) -> float:
-    return float(stats.binom.sf(k // 2, k, q))
+def _majority(q: float, k: int, ruled: float) -> float:
+    """Return the chance that the majority is right on an item that nobody ruled on: all unanimous ones, some split."""
+    right, wrong = float(stats.binom.sf(k // 2, k, q)), float(stats.binom.cdf(k // 2, k, q))
+    right, wrong = right - ruled * (right - q**k), wrong - ruled * (wrong - (1.0 - q) ** k)
+    return right / (right + wrong)
 
 
-def _slope(q: float, k: int) -> float:
-    """Return how the majority's chance grows with a vote's: k times the chance that the others are split evenly."""
-    return float(k * stats.binom.pmf(k // 2, k - 1, q))
+def _slope(q: float, k: int, ruled: float) -> float:
+    """Return how the majority's chance grows with a vote's."""
+    step = 1e-5 * min(q, 1.0 - q)
+    return (_majority(q + step, k, ruled) - _majority(q - step, k, ruled)) / (2 * step) if step else 0.0
 
 
 def _covariance(share: float, a: float, b: float, counts: NDArray[np.float64], k: int) -> NDArray[np.float64]:

@@ -8,8 +8,10 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 
 from karat.report.page import marks, render_report
+from karat.service.problems import NotAllowed
+from karat.store import evaluations
 from karat.web import shapes
-from karat.web.deps import InProject, Visit
+from karat.web.deps import ABILITIES, InProject, Visit
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["progress"])
 Watch = Annotated[Visit, Depends(InProject("watch"))]
@@ -39,7 +41,14 @@ def read_curve(visit: Watch) -> dict[str, Any]:
 
 @router.get("/people")
 def read_people(visit: Watch) -> shapes.People:
-    """Return how far votes agree, overall and for each annotator; owners also see how each does on gold questions."""
+    """Return how far votes agree, overall and for each annotator; owners also see how each does on gold questions.
+
+    In an evaluation viewers are participants: who judges their systems is the owner's to know.
+    """
+    with visit.house.database.read() as connection:
+        is_evaluation = evaluations.find_evaluation(connection, visit.project.id) is not None
+    if is_evaluation and visit.role not in ABILITIES["manage"]:
+        raise NotAllowed(f"As {visit.role} you cannot do this.")
     found = visit.house.progress.people(visit.project, visit.campaign)
     if visit.role != "owner":
         found["annotators"] = [{**person, "on_gold": None} for person in found["annotators"]]
