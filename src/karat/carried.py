@@ -14,6 +14,7 @@ from karat.designs import catalogue
 from karat.designs.certify import Certify, sampled_cells
 from karat.math.certify.simulate import simulate_pass
 from karat.math.sampled import Answers, Groups, Totals, bound_totals
+from karat.results import Assumption
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,6 +29,11 @@ N_KNOTS = 60
 _FIRST_KNOT = 20
 _RUNS = 3
 _FORECAST_KNOTS = 10
+_INDEPENDENT = Assumption(
+    statement="The new ranking does not depend on these labels",
+    verdict="not testable",
+    finding="A model trained, tuned or selected on the labels, or on which items were drawn, breaks the bounds.",
+)
 
 
 class Bought(NamedTuple):
@@ -41,8 +47,10 @@ class Bought(NamedTuple):
 def carry_over(bought: Bought, ranking: Engine, *, more: Bought | None = None) -> Curve:
     """Bound the curve of another ranking of the same items from labels bought for the first.
 
-    Every label counts with the probability with which it was drawn then, so nothing is assumed about either model. The
-    bounds hold at all ranks of the new ranking at once, at the confidence level of the draw.
+    Every label counts with the probability with which it was drawn then, however good either model is. The bounds hold
+    at all ranks of the new ranking at once, at the confidence level of the draw, if the new ranking depends neither on
+    the labels nor on which items were drawn. A model trained, tuned or selected on them breaks the bounds: label items
+    that it has not seen instead.
 
     Parameters
     ----------
@@ -76,6 +84,7 @@ def carry_over(bought: Bought, ranking: Engine, *, more: Bought | None = None) -
         yield_estimate=np.r_[0.0, totals.estimate],
         confidence_level=problem.confidence_level,
         guarantee="finite-sample",
+        assumptions=(_INDEPENDENT,),
         notes=(*problem.notes, f"Labels of another ranking, carried over; bounds at {len(problem.knots)} ranks."),
         worst_over_target=problem.worst_share(totals),
     )

@@ -148,8 +148,8 @@ def evaluate_run(
     tails = [(1 - level) / 2, (1 + level) / 2]
     inferred = np.array([float(inferred_average_precision(topic)[0]) for topic in inside])
     low, high = np.quantile(drawn, tails, axis=1)
-    mean_low, mean_high = np.quantile(drawn.mean(axis=0), tails)
     mean = float(inferred.mean())
+    mean_low, mean_high = mean + np.quantile((drawn - inferred[:, None]).mean(axis=0), tails)
     missing = [topic for topic in retrieved if topic not in judged]
     return TopicScores(
         topics=topics,
@@ -212,7 +212,7 @@ def _judge(judged: Mapping[str, int], retrieved: Sequence[str]) -> Judged:
     pooled = np.array([docid in judged for docid in retrieved], dtype=np.bool_)
     seen = set(retrieved)
     missed = [value for docid, value in judged.items() if docid not in seen]
-    return Judged(labels, pooled, missed.count(1), missed.count(0))
+    return Judged(labels, pooled, missed.count(1), missed.count(0), missed.count(-1))
 
 
 def _average_precision(topic: Judged) -> float:

@@ -102,6 +102,9 @@ def test_a_new_ranking_from_old_labels(folder, capsys):
         assert np.all(truth[ranks - 1] <= np.array(found["points"]["yield_high"]) + 1e-6)
     assert both["worst_over_target"] < old["worst_over_target"]
     assert old["labels_to_be_as_tight"] > 0
+    assert [assumption["verdict"] for assumption in both["assumptions"]] == ["not testable"]
+    assert main(run(folder, "rerank", "--score", "new")) == 0
+    assert "Assumed: The new ranking does not depend on these labels: not testable." in capsys.readouterr().out
 
 
 def test_more_labels_need_another_seed_and_the_same_score(folder, capsys):

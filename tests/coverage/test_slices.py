@@ -6,6 +6,7 @@ Seeded; the tolerance is an exact binomial tail, see tolerance.py.
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 from tolerance import covers
@@ -148,3 +149,38 @@ def test_counting_known_items_in_both_samples_fails_the_same_check(world, other_
     how = {"more": True, "budget": 1500}
     assert not covers(n_covered_by_new_rank(labels, other_ranking, forget=True, n_runs=40, **how), 40, level=LEVEL)
     assert covers(n_covered_by_new_rank(labels, other_ranking, n_runs=40, **how), 40, level=LEVEL)
+
+
+def carried_runs(labels, rank_anew, n_runs: int) -> int:
+    """Count the runs in which the curve of `carry_over` holds; the ranking may look at what was drawn."""
+    found = 0
+    for seed in range(n_runs):
+        facts = pd.DataFrame({"id": np.arange(N), "old": -np.arange(N), "right": labels})
+        study = karat.Study(karat.open(facts, score="old", id="id", seed=seed), karat.Point(labels=200))
+        drawn = np.array(study.ask().ids, dtype=np.int64)
+        study.tell({int(item): int(labels[item]) for item in drawn})
+        facts["new"] = rank_anew(drawn, seed)
+        ranking = karat.open(facts, score="new", id="id")
+        curve = karat.carry_over(karat.Bought(study.engine, study.draw, study.labels), ranking)
+        ranks = curve.ranks[1:]
+        truth = np.cumsum(labels[np.array(ranking.ids_at(np.arange(1, N + 1)), dtype=np.int64)])[ranks - 1]
+        _, low, high = curve.yields(ranks)
+        found += bool(np.all((low <= truth + 1e-6) & (truth <= high + 1e-6)))
+        assert [a.statement for a in curve.assumptions] == ["The new ranking does not depend on these labels"]
+    return found
+
+
+def test_a_model_trained_on_the_labels_breaks_the_bounds(world):
+    """The drawn items that are right on top: what the bounds assume is needed, and the check would see it."""
+    labels, _ = world
+
+    def trained(drawn, seed):
+        score = np.random.default_rng(seed).random(N)
+        score[drawn] += np.where(labels[drawn] == 1, 1.0, -1.0)
+        return score
+
+    def independent(_drawn, seed):
+        return np.random.default_rng(seed + 100).random(N) + 0.3 * labels
+
+    assert carried_runs(labels, trained, 12) == 0
+    assert covers(carried_runs(labels, independent, 12), 12, level=0.95)

@@ -56,11 +56,9 @@ def test_with_every_judgement_it_is_average_precision():
 
 def judge_a_part(labels, missed: int, rng, share: float) -> Judged:
     judged = rng.random(len(labels)) < share
+    known = int(rng.binomial(missed, share))
     return Judged(
-        np.where(judged, labels, -1).astype(np.int8),
-        np.ones(len(labels), dtype=bool),
-        int(rng.binomial(missed, share)),
-        0,
+        np.where(judged, labels, -1).astype(np.int8), np.ones(len(labels), dtype=bool), known, 0, missed - known
     )
 
 
@@ -92,6 +90,26 @@ def test_the_interval_of_the_mean_covers():
         narrow += bool(abs(middle - truth) <= half / 3)
     assert covers(found, 100, level=0.9)
     assert not covers(narrow, 100, level=0.9)
+
+
+def test_what_is_judged_in_full_has_no_width():
+    run = "".join(f"{topic} Q0 d{n} 1 {9 - n} me\n" for topic in range(11) for n in range(5))
+    qrels = "".join(f"{topic} 0 d{n} {(n + topic) % 3 == 0:d}\n" for topic in range(11) for n in range(7))
+    scores = evaluate_run(io.StringIO(run), io.StringIO(qrels), n_replicates=100)
+    assert np.array_equal(scores.inferred_low, scores.inferred_high)
+    assert scores.mean_inferred.low == scores.mean_inferred.high
+    # One document of the pool is neither retrieved nor judged: something is left to luck.
+    scores = evaluate_run(io.StringIO(run), io.StringIO(qrels + "0 0 d9 -1\n"), n_replicates=100)
+    assert (scores.inferred_low < scores.inferred_high).tolist() == [True] + [False] * 10
+    assert scores.mean_inferred.low < scores.mean_inferred.high
+
+
+def test_the_width_shrinks_with_the_judged_share_of_the_pool():
+    labels = np.array([1, 0, 1, 0, 1, 1, 0, 0], dtype=np.int8)
+    few = Judged(labels, np.ones(8, dtype=bool), 1, 1, 990)  # 10 of 1,000 judged
+    half = few._replace(missed_unjudged=10)
+    wide, narrow = (resample(topic, 500, np.random.default_rng(5)).std() for topic in (few, half))
+    assert narrow / wide == pytest.approx(np.sqrt(0.5 / 0.99))
 
 
 @pytest.mark.parametrize("seed", range(3))

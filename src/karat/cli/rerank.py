@@ -35,6 +35,9 @@ def run(
 ) -> None:
     """Bound the curve of a new ranking from the labels bought for an old one.
 
+    The new model must not have been trained, tuned or selected on these labels, nor on which items were drawn: the
+    bounds would not hold.
+
     Examples:
 
         karat rerank draw.json to_label.csv --score new_score --forecast
@@ -71,6 +74,8 @@ def run(
         print_json({**curve.to_dict(), "labels_to_be_as_tight": extra})
         return
     print_text(str(curve))
+    for assumption in curve.assumptions:
+        print_text(f"Assumed: {assumption}")
     rows = [[f"top {rank:,}", *(f"{value:.1%}" for value in (i.estimate, i.low, i.high))]
             for rank, i in ((rank, curve.at(rank)) for rank in marks(curve.n_items))]  # fmt: skip
     print_table(["items kept", "precision", "at least", "at most"], rows)

@@ -35,6 +35,9 @@ _PLAN_RUNS = 5
 _GOLD_SHARE = 0.1
 """Of what the confidence level leaves, the part spent on learning error rates from gold items."""
 
+LABELS_ARE_WRONG = "Labels are wrong"
+"""How the assumption begins that stands where error rates are given."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Certify:
@@ -270,8 +273,8 @@ class Certify:
         (a, b), (c, d) = errors.sensitivity, errors.specificity
         return (
             Assumption(
-                statement=f"Labels are wrong independently of each other and equally often at every rank; a right item "
-                f"is labelled right with a chance in [{a:.3f}, {b:.3f}], a wrong one wrong in [{c:.3f}, {d:.3f}]",
+                statement=f"{LABELS_ARE_WRONG} independently of each other and equally often at every rank; a right "
+                f"item is labelled right with a chance in [{a:.3f}, {b:.3f}], a wrong one wrong in [{c:.3f}, {d:.3f}]",
                 verdict="not testable",
                 finding="Learnt from gold items, which must be like the items labelled."
                 if self.gold_positives

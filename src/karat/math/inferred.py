@@ -28,6 +28,16 @@ class Judged(NamedTuple):
     """Whether the document is in the pool that judgements were drawn from; others count as not relevant."""
     missed_relevant: int
     missed_other: int
+    missed_unjudged: int = 0
+    """Documents of the pool that were neither retrieved nor judged."""
+
+    @property
+    def judged_share(self) -> float:
+        """How much of the pool was judged."""
+        missed = self.missed_relevant + self.missed_other
+        n_judged = int(np.sum(self.labels >= 0)) + missed
+        n_pooled = int(np.sum(self.pooled | (self.labels >= 0))) + missed + self.missed_unjudged
+        return n_judged / max(n_pooled, 1)
 
 
 def inferred_average_precision(topic: Judged, weights: Floats | None = None) -> Floats:
@@ -56,10 +66,17 @@ def inferred_average_precision(topic: Judged, weights: Floats | None = None) -> 
 
 
 def resample(topic: Judged, n_replicates: int, rng: np.random.Generator) -> Floats:
-    """Return infAP of bootstrap samples of the judged documents, retrieved or not."""
+    """Return infAP of bootstrap samples of the judged documents, retrieved or not.
+
+    Judgements were drawn from a finite pool, without replacement: deviations from the estimate are smaller by
+    ``sqrt(1 - judged share)`` than those of the samples, and vanish where everything was judged.
+    """
     n_retrieved = int(np.sum(topic.labels >= 0))
     n_judged = n_retrieved + topic.missed_relevant + topic.missed_other
     if n_judged == 0:
         return np.zeros(n_replicates)
     weights = rng.multinomial(n_judged, np.full(n_judged, 1 / n_judged), size=n_replicates).astype(np.float64)
-    return inferred_average_precision(topic, weights[:, : n_retrieved + topic.missed_relevant])
+    drawn = inferred_average_precision(topic, weights[:, : n_retrieved + topic.missed_relevant])
+    estimate = inferred_average_precision(topic)
+    shrunk: Floats = estimate + np.sqrt(1.0 - topic.judged_share) * (drawn - estimate)
+    return shrunk

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from karat.designs import catalogue
-from karat.designs.certify import Certify
+from karat.designs.certify import LABELS_ARE_WRONG, Certify
 from karat.math.certify.simulate import RateCurve, simulate_pass
 from karat.math.path import bounds_at
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 TOP = 10_000
 MORE = 500
 _TARGETS = (0.99, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5)
-_WORTH_A_CUT = 0.02
-"""A cut that keeps less of the list than this is not worth naming."""
+_WORTH_A_CUT = 100
+"""A cut that keeps fewer items than this is not worth naming."""
 _RUNS = 3
 
 
@@ -60,6 +61,11 @@ def _how_good(curve: Curve, rank: int, which: str) -> str:
     known, found = curve.at(rank), curve.gain_at(rank)
     if curve.crossed:
         return f"We cannot say: the labels contradict what {curve.method} takes for granted."
+    if curve.contradicted and rank > curve.exact_until:
+        return (
+            f"We cannot say for sure: the labels contradict what {curve.method} takes for granted. Our best guess is "
+            f"that {known.estimate:.1%} of {which} are right."
+        )
     if known.low == known.high:
         return f"Exactly {found.low:,.0f} of {which} are right, {known.low:.1%}."
     least, most = np.ceil(found.low - 1e-9), np.floor(found.high + 1e-9)
@@ -71,10 +77,11 @@ def _how_good(curve: Curve, rank: int, which: str) -> str:
 
 def _where_to_cut(curve: Curve) -> str:
     cuts = [(target, curve.cutoff(precision=target)) for target in _TARGETS]
-    least = max(1, int(_WORTH_A_CUT * curve.n_items))
+    least = min(_WORTH_A_CUT, curve.n_items)
     useful = [(target, cut) for target, cut in cuts if cut is not None and cut >= least]
     sentences = [
-        f"Keep the first {cut:,} items to be sure that at least {target:.0%} of what you keep is right."
+        f"Keep the first {cut:,} items ({_share(cut / curve.n_items)} of the list) to be sure that at least "
+        f"{target:.0%} of what you keep is right."
         if cut < curve.n_items
         else f"Keep everything, and still at least {target:.0%} is right."
         for target, cut in useful[:2]
@@ -87,6 +94,11 @@ def _where_to_cut(curve: Curve) -> str:
     return " ".join(sentences)
 
 
+def _share(share: float) -> str:
+    """Write a share of the list; never 0% for what is more than nothing."""
+    return "less than 0.1%" if share < 0.001 else f"{share:.1%}"
+
+
 def _how_sure(curve: Curve) -> str:
     if curve.contradicted or curve.crossed:
         return (
@@ -97,10 +109,14 @@ def _how_sure(curve: Curve) -> str:
     labels = f"{curve.n_labels:,} labels"
     if curve.guarantee == "deterministic under assumptions":
         return f"As sure as we are of the assumptions listed below; nothing but them and {labels} enters."
-    odds = round(1 / (1 - curve.confidence_level))
+    if curve.confidence_level >= 1:
+        return "Certain, for the ranks that were asked about."
+    odds = math.floor(1 / (1 - curve.confidence_level) + 1e-9)
+    can_be_wrong = any(assumption.statement.startswith(LABELS_ARE_WRONG) for assumption in curve.assumptions)
+    basis = f"{labels} being wrong no more often than stated" if can_be_wrong else f"the {labels} being right"
     return (
         f"{curve.confidence_level:.0%}, for all ranges on this page together: had we drawn other items to label, in at "
-        f"most one of {odds} such evaluations would any range miss the truth. It rests on the {labels} being right and "
+        f"most one of {odds} such evaluations would any range miss the truth. It rests on {basis} and "
         "on drawing as planned, not on how good the scores are."
     )
 

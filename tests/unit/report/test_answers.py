@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import builders
 import numpy as np
@@ -76,3 +77,44 @@ def test_what_cannot_be_said_is_not_said(labels):
     assert answer_all(whole)[0].question == "How good is the list?"
     assert "there is nothing left to learn" in answer_all(whole)[3].text
     assert answer_all(whole)[2].text == "Certain: every item was labelled."
+
+
+def how_sure(curve) -> str:
+    return answer_all(curve)[2].text
+
+
+def test_a_top_that_is_labelled_in_full_is_certain(labels):
+    curve = builders.curve_of(karat.Point(rank=50, labels=50), labels[:100])
+    assert (curve.confidence_level, curve.guarantee) == (1.0, "finite-sample")
+    assert how_sure(curve) == "Certain, for the ranks that were asked about."
+
+
+@pytest.mark.parametrize(("level", "odds"), [(0.5, 2), (0.6, 2), (0.9, 10), (0.95, 20), (0.99, 100), (0.97, 33)])
+def test_odds_are_never_better_than_the_level(design, level, odds):
+    assert f"at most one of {odds} such" in how_sure(replace(design.curve(), confidence_level=level))
+
+
+def test_the_sure_top_of_a_long_list_is_a_cut():
+    """A fraud list: of 10 million the first 100,000 are good, and that is what its reader wants."""
+    ranks = np.array([0, 100_000, 10_000_000])
+    low = np.array([0, 99_000, 99_000])
+    curve = karat.Curve(
+        method="certify", n_items=10_000_000, n_labels=500, confidence_level=0.95, guarantee="finite-sample",
+        ranks=ranks, yield_low=low, yield_high=low + 1000.0 * (ranks > 0), yield_estimate=low + 500.0 * (ranks > 0),
+    )  # fmt: skip
+    text = answer_all(curve)[1].text
+    assert "Keep the first 100,000 items (1.0% of the list) to be sure that at least 99%" in text
+
+
+def test_error_rates_are_what_it_rests_on(labels, design):
+    wrong = builders.curve_of(karat.Certify(budget=300, sensitivity=0.95, specificity=0.95), labels[:3000])
+    assert "being wrong no more often than stated" in how_sure(wrong)
+    assert "being right" not in how_sure(wrong)
+    assert "labels being right" in how_sure(design.curve())
+
+
+def test_contradicted_bounds_are_not_stated_as_facts(design):
+    doubt = karat.Assumption(statement="Precision falls", verdict="contradicted", finding="It rises.")
+    text = answer_all(replace(design.curve(), assumptions=(doubt,)))[0].text
+    assert text.startswith("We cannot say for sure: the labels contradict what certify takes for granted.")
+    assert "at least" not in text
