@@ -65,7 +65,7 @@ def _compare(
     path: Path, warm: Path, n_rows: int, kind: str, points: Points, *, spark: bool
 ) -> dict[str, dict[str, Any]]:
     is_untied = kind == "continuous"
-    jobs = [*RANKED, *(UNTIED if is_untied else ()), *(["ours_ids_spark"] if is_untied and spark else [])]
+    jobs = [*RANKED, *(["ours_ids_spark"] if is_untied and spark else []), *(UNTIED if is_untied else ())]
     scan, results = 0.0, {}
     for name in jobs:
         took: dict[str, Any] = run("benchmarks._scale_jobs", name, path, warm=warm)
