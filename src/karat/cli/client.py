@@ -42,7 +42,10 @@ class Client:
         if not secret or not secret.isascii() or not secret.isprintable():
             raise InvalidInput("'--token' or KARAT_TOKEN must be an API token; make one with POST /api/tokens.")
         headers = {"authorization": f"Bearer {secret}"}
-        self._client = httpx2.Client(base_url=self.address, headers=headers, timeout=httpx2.Timeout(10.0, read=600.0))
+        # a redirect is no answer: followed, it would carry the token to wherever it points
+        self._client = httpx2.Client(
+            base_url=self.address, headers=headers, timeout=httpx2.Timeout(10.0, read=600.0), follow_redirects=False
+        )
 
     def __enter__(self) -> Self:
         return self

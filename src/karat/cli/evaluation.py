@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import tomllib
+import urllib.parse
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from karat import _check
+from karat.cli.client import Client
 from karat.cli.options import AsJson, Db
 from karat.cli.output import print_json, print_table, print_text
-from karat.cli.remote import Remote
 from karat.errors import InvalidInput
 
 group = typer.Typer(
@@ -36,6 +37,7 @@ OPTIONS = {
     "predicates": "--predicates",
     "types": "--type",
     "n": "--read",
+    "read_law": "--read-law",
     "system": "SYSTEM",
 }
 """What the library's arguments are called here, for errors."""
@@ -44,6 +46,17 @@ Server = Annotated[str, typer.Argument(help="The evaluation's address, as in htt
 Token = Annotated[
     str, typer.Option(envvar="KARAT_TOKEN", help="An API token; make one with `POST /api/tokens`.", show_default=False)
 ]
+
+
+def _call(address: str, token: str, method: str, path: str, **options: Any) -> Any:
+    """Return what a server answers about the evaluation at https://host/project (the page's address will do)."""
+    parts = urllib.parse.urlsplit(address)
+    names = [part for part in f"{parts.path}/{parts.fragment}".split("/") if part not in {"", "p", "e"}]
+    if parts.scheme not in {"http", "https"} or not parts.netloc or len(names) != 1:
+        raise InvalidInput(f"'SERVER' must be like https://karat.example/shared-task; got {address!r}.")
+    with Client(f"{parts.scheme}://{parts.netloc}", token) as client:
+        project = urllib.parse.quote(urllib.parse.unquote(names[0]), safe="")
+        return client.send(method, f"/api/projects/{project}/{path}", **options).json()
 
 
 @group.command()
@@ -87,11 +100,13 @@ def create(
     from karat.documents.read import read_documents  # noqa: PLC0415  # the other commands need not wait for it
     from karat.service.evaluation_task import EvaluationTask, campaign_for  # noqa: PLC0415
     from karat.service.installation import Installation  # noqa: PLC0415
+    from karat.service.reading import check_law  # noqa: PLC0415
     from karat.web.settings import Settings  # noqa: PLC0415
 
     given = read_documents(documents) if documents is not None else []
     if read is not None:
         _check.whole("n", read, least=1, most=len(given))
+        check_law(read_law, [(document.name, bool(document.mentions)) for document in given], name="read_law")
     words = _read_predicates(predicates) if predicates is not None else {}
     more: dict[str, Any] = {"types": tuple(type)} if type else {}
     task = EvaluationTask(kind="relations" if given else "items", predicates=words, token_price=token_price,
@@ -153,7 +168,13 @@ def submit(
 
         karat evaluation submit http://127.0.0.1:8000/shared-task tagger tagger.jsonl
     """
-    found = Remote(server, token).upload("submissions", predictions, system=system, file=predictions.name)
+    try:
+        stream = predictions.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"{predictions} cannot be read: {error.strerror}.") from error
+    with stream:
+        query = {"system": system, "file": predictions.name}
+        found = _call(server, token, "POST", "submissions", params=query, content=stream)
     if as_json:
         print_json(found)
         return
@@ -179,7 +200,7 @@ def accept(
 
         karat evaluation accept http://127.0.0.1:8000/shared-task 1
     """
-    found = Remote(server, token).call("POST", f"submissions/{submission}/accept")
+    found = _call(server, token, "POST", f"submissions/{submission}/accept")
     if as_json:
         print_json(found)
     else:
@@ -199,7 +220,7 @@ def scores(
 
         karat evaluation scores http://127.0.0.1:8000/shared-task --metric precision --json
     """
-    board = Remote(server, token).call("GET", f"leaderboard?metric={metric}")
+    board = _call(server, token, "GET", "leaderboard", params={"metric": metric})
     if as_json:
         print_json(board)
         return
@@ -221,5 +242,5 @@ def truth(server: Server, token: Token, as_json: AsJson = False) -> None:
 
         karat evaluation truth http://127.0.0.1:8000/shared-task
     """
-    found = Remote(server, token).call("POST", "reading/truth")
+    found = _call(server, token, "POST", "reading/truth")
     print_text(json.dumps(found) if as_json else f"{found['relations']:,} true relations told.")

@@ -162,10 +162,10 @@ def next_items(
         columns = list(dict.fromkeys(name for item in asked for name in payload.get(item, {})))
         with study.write_whole(items_out, newline="") as stream:
             writer = csv.writer(stream)
-            writer.writerow(["id", *columns, "label"])
+            writer.writerow(["id", *map(neutralise, columns), "label"])
             for item in asked:
                 shown = payload.get(item, {})
-                writer.writerow([item, *(neutralise(shown.get(name)) for name in columns), ""])
+                writer.writerow([neutralise(item), *(neutralise(shown.get(name)) for name in columns), ""])
     if as_json:
         print_json({"labels": len(asked), "ids": asked, "items": payload})
     elif not asked:

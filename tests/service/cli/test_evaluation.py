@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 import uvicorn
@@ -82,8 +83,36 @@ def test_submit_accept_and_read_the_leaderboard(server, folder, capsys, monkeypa
     (["create", "News", "--predicates", "news.jsonl"], "news.jsonl is no TOML"),
     (["create", "News", "--documents", "words.toml"], "unknown ending"),
     (["create", "News", "--documents", "news.jsonl", "--read", "99"], "'--read' must be a whole number"),
+    (["create", "News", "--documents", "news.jsonl", "--read", "2", "--read-law", "entity"], "never be drawn: 30"),
+    (["create", "News", "--documents", "news.jsonl", "--read", "2", "--read-law", "x"], "'--read-law' must be one of"),
 ])  # fmt: skip
 def test_errors_name_the_option(folder, capsys, arguments, message):
     assert main(["evaluation", *arguments]) == 1
     assert message in capsys.readouterr().err
     assert not list(folder.rglob("log.jsonl"))  # and nothing was made
+
+
+def test_the_token_does_not_follow_a_redirect(capsys):
+    """A server that points elsewhere: nothing is asked there."""
+    asked = []
+
+    class Elsewhere(BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            self.send_response(307)
+            self.send_header("location", f"http://localhost:{self.server.server_port}/stolen")
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Elsewhere) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}/news"
+        assert main(["evaluation", "scores", address, "--token", "t", "--metric", "f1&x=1"]) == 1
+        server.shutdown()
+        thread.join()
+    assert asked == ["/api/projects/news/leaderboard?metric=f1%26x%3D1"]
+    assert "answered 307" in capsys.readouterr().err
