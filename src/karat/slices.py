@@ -65,15 +65,15 @@ class Slices(Tabular):
         )
 
     def points(self) -> dict[str, NDArray[Any]]:
-        """Return a row a segment, by column."""
-        return {
-            self.by: np.array(self.names),
+        """Return a row a segment, by column; that of the names is "segment" where ``by`` is the name of another."""
+        numbers: dict[str, NDArray[Any]] = {
             "n_items": self.n_items,
             "n_labels": self.n_labels,
             "precision": self.estimate,
             "precision_low": self.low,
             "precision_high": self.high,
         }
+        return {"segment" if self.by in numbers else self.by: np.array(self.names), **numbers}
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready values."""

@@ -116,9 +116,13 @@ class MemoryEngine:
     def segments(self, column: str) -> tuple[NDArray[np.int64], list[str]]:
         """Return the segment of each item by number, in rank order, and the names of the segments."""
         self.table.require(column)
-        texts = np.array(["" if text is None else str(text) for text in self.table.texts(column)], dtype=object)
-        names, codes = np.unique(texts.astype(str), return_inverse=True)
-        return codes.astype(np.int64)[self._positions], names.tolist()
+        found: dict[str, int] = {}  # an array of texts would give every row the width of the longest
+        texts = ("" if text is None else str(text) for text in self.table.texts(column))
+        codes = np.fromiter((found.setdefault(text, len(found)) for text in texts), np.int64, count=self.n_items)
+        names = sorted(found)
+        places = np.empty(len(names), dtype=np.int64)
+        places[[found[name] for name in names]] = np.arange(len(names))
+        return places[codes[self._positions]], names
 
     def _separate_collisions(self, scores: Floats) -> None:
         """Put text ids with the same score and the same hash into their own order."""
