@@ -46,7 +46,8 @@ def test_label_undo_reload_watch_with_two_people(serve, facts_frame, open_page, 
     from playwright.sync_api import expect
 
     server = serve(facts_frame, "--template", "triple", "--title", "Facts", "--price", "0.1", "--question", "True?",
-                   "--absolute", "0.15", "--relative", "0.3", "--pilot", "20", "--from-rank", "500", "--looks", "3")  # fmt: skip
+                   "--absolute", "0.15", "--relative", "0.3", "--pilot", "20", "--from-rank", "500",
+                   "--looks", "3")  # fmt: skip
     owner = open_page()
     sign_in(owner, server)
     owner.get_by_role("link", name="Label").click()
