@@ -28,6 +28,8 @@ from karat.formats.harmless_csv import read_rows, write_rows
 from karat.formats.streams import PathOrStream, name_of
 from karat.formats.strict_json import plain_fields, read_records, write_records
 
+MOST_IN_CELL = 20_000
+"""Characters in a cell of a Parquet file: a small file may hold very long ones, thousands of which come at once."""
 KINDS = ("csv", "tsv", "jsonl", "parquet")
 _KIND_OF = {".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
             ".parquet": "parquet", ".pq": "parquet"}  # fmt: skip
@@ -190,7 +192,8 @@ def read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
     name = name_of(source)
     database = duckdb.connect(config={"memory_limit": "128MB", "threads": 1})
     try:
-        found = database.execute("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM read_parquet(?)", [str(path)])
+        query = "SELECT left(CAST(COLUMNS(*) AS VARCHAR), ?) FROM read_parquet(?)"
+        found = database.execute(query, [MOST_IN_CELL + 1, str(path)])
     except duckdb.Error as error:
         raise _no_parquet(name, path, error) from error
     header = [column[0] for column in found.description or []]
@@ -201,6 +204,12 @@ def read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
             while batch := found.fetchmany(200):  # cells may be long
                 for cells in batch:
                     number += 1
+                    for column, cell in zip(header, cells, strict=True):
+                        if cell is not None and len(cell) > MOST_IN_CELL:
+                            raise InvalidData(
+                                f"{name}, row {number}, column '{column}': expected at most {MOST_IN_CELL:,} "
+                                "characters; it has more."
+                            )
                     yield Row(where=f"{name}, row {number}", value=dict(zip(header, cells, strict=True)), line=number)
         except duckdb.Error as error:
             raise _no_parquet(name, path, error) from error
