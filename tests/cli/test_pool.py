@@ -9,6 +9,7 @@ import pandas
 import pytest
 
 from karat.cli.main import main
+from karat.pool import Pool
 
 
 @pytest.fixture
@@ -153,3 +154,16 @@ def test_scores_are_corrected_for_wrong_labels(systems, capsys):
     assert "'--sensitivity' must be more than 1 less specificity" in capsys.readouterr().err
     assert main(["pool", "errors", pool, "--sensitivity", "1", "--specificity", "1"]) == 0
     assert precision() == taken_for_right
+
+
+def test_an_id_that_a_spreadsheet_would_run_comes_back_as_it_was(tmp_path):
+    pool, asked = tmp_path / "pool", tmp_path / "asked.csv"
+    (tmp_path / "one.csv").write_text("id\n=1+1\n'=1+1\nplain\n")
+    assert main(["pool", "create", str(pool)]) == 0
+    assert main(["pool", "add", str(pool), "one", str(tmp_path / "one.csv")]) == 0
+    assert main(["pool", "next", str(pool), "--items-out", str(asked)]) == 0
+    lines = asked.read_text().splitlines()
+    assert sorted(lines[1:]) == ["''=1+1,", "'=1+1,", "plain,"]
+    asked.write_text("\n".join([lines[0], *(f"{line}1" for line in lines[1:])]) + "\n")
+    assert main(["pool", "tell", str(pool), str(asked)]) == 0
+    assert Pool(pool).state.labels == {"=1+1": 1, "'=1+1": 1, "plain": 1}

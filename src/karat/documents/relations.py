@@ -25,10 +25,15 @@ RELATION = ("subject_entity", "predicate", "object_entity")
 """What makes two instances state the same relation: the page an end is linked to, else its canonical mention."""
 FORMATS = (".csv", ".tsv", ".jsonl")
 MOST_TEXT = 1000
+MOST_PREDICTIONS = 500_000
 
 
 def check_relations(
-    path: Path, *, texts_of: Callable[[set[str]], Mapping[str, str]], predicates: Iterable[str] = ()
+    path: Path,
+    *,
+    texts_of: Callable[[set[str]], Mapping[str, str]],
+    predicates: Iterable[str] = (),
+    most: int = MOST_PREDICTIONS,
 ) -> list[dict[str, Any]]:
     """Read a submission and check every line; the first fault refuses it as a whole.
 
@@ -40,13 +45,19 @@ def check_relations(
         Gives the texts of those of the named documents that there are.
     predicates
         The known ones; any if empty.
+    most
+        How many lines there may be; what comes after them is not read.
 
     Returns
     -------
     list of dict
         The instances, each with an ``id`` that is the same for the same instance of any system.
     """
-    rows = [(where, _shape(value, where)) for where, value in _rows(path)]
+    rows: list[tuple[str, dict[str, Any]]] = []
+    for where, value in _rows(path):
+        if len(rows) == most:
+            raise InvalidData(f"{where}: a submission has {most:,} predictions at most.")
+        rows.append((where, _shape(value, where)))
     if not rows:
         raise InvalidData(f"{path.name}: it has no predictions.")
     texts = texts_of({row["document"] for _, row in rows})

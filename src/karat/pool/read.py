@@ -8,7 +8,8 @@ from __future__ import annotations
 import codecs
 import csv
 import re
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -25,6 +26,10 @@ TREC_SUFFIXES = (".run", ".trec")
 QRELS_SUFFIXES = (".qrels", ".qrel")
 _SUFFIXES = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", *TREC_SUFFIXES, *QRELS_SUFFIXES)
 NOT_SHOWN = ("id", "score", "probability", "label")
+_NOTE = b"# {"
+_DELIMITED = (".csv", ".tsv")
+# what `karat.formats.formulas` puts before text that a spreadsheet would run; a sibling, so not imported from there
+_MADE_HARMLESS = re.compile(r"'+[=+\-@\t\r\n]")
 _ANSWERS = {"0": 0, "false": 0, "1": 1, "true": 1, "-1": UNSURE, "unsure": UNSURE}
 
 
@@ -141,9 +146,16 @@ class LabelFile:
         return self.source.path.suffix.lower() in QRELS_SUFFIXES
 
 
-def load_labels(connection: duckdb.DuckDBPyConnection, path: Path, *, least_grade: int = 1) -> LabelFile:
-    """Read labels: columns ``id`` and ``label`` (0, 1 or unsure), or qrels, where a grade of ``least_grade`` is 1."""
-    source = open_source(connection, path)
+def load_labels(connection: duckdb.DuckDBPyConnection, path: Path, *, work: Path, least_grade: int = 1) -> LabelFile:
+    """Read labels: columns ``id`` and ``label`` (0, 1 or unsure), or qrels, where a grade of ``least_grade`` is 1.
+
+    In a CSV or TSV an apostrophe that keeps a spreadsheet from running an id is no part of it: so karat writes them. A
+    first line that begins with "# {" says how labels were drawn, and is passed over by help of the folder ``work``.
+    """
+    plain = _without_note(path, work)
+    source = open_source(connection, plain)
+    if plain != path:
+        source = replace(source, first_line=source.first_line + 1)
     source.need(["id", "label"])
     try:
         rows = connection.execute(
@@ -155,6 +167,8 @@ def load_labels(connection: duckdb.DuckDBPyConnection, path: Path, *, least_grad
     for line, item, label in rows:
         if item is None or item == "":
             raise source.refuse(line, "the id is empty.")
+        if path.suffix.lower() in _DELIMITED and _MADE_HARMLESS.match(item):
+            item = item[1:]  # noqa: PLW2901
         value = _grade(label, least_grade) if read.is_graded else _ANSWERS.get(_plain_number(label))
         if value is None:
             expected = "a whole number" if read.is_graded else "0, 1 or unsure"
@@ -237,6 +251,23 @@ def _check_encoding(path: Path) -> None:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise InvalidData(f"{path.name}, line {line}: not UTF-8 text.") from None
+
+
+def _without_note(path: Path, work: Path) -> Path:
+    """Return a file without the line by which the service says how labels were drawn: a copy, if it has one.
+
+    DuckDB can skip lines, but minds the quotes in them and may then lose the rest of the file.
+    """
+    if not path.is_file() or path.suffix.lower() not in _DELIMITED:
+        return path
+    with path.open("rb") as file:
+        if not file.read(len(codecs.BOM_UTF8 + _NOTE)).removeprefix(codecs.BOM_UTF8).startswith(_NOTE):
+            return path
+        file.readline()
+        copy = work / path.name
+        with copy.open("wb") as target:
+            shutil.copyfileobj(file, target)
+    return copy
 
 
 def _csv_table(path: Path, *, delimiter: str) -> str:

@@ -47,8 +47,8 @@ def load_study(predictions: str | Path, labels: str | Path, *, relation: Sequenc
 
     Scores become ranks within their system; ``relation`` names columns of the predictions that make up the relation.
     """
-    with tempfile.TemporaryDirectory() as scratch, workspace(Path(scratch)) as (connection, _):
-        read = load_labels(connection, Path(labels))
+    with tempfile.TemporaryDirectory() as scratch, workspace(Path(scratch)) as (connection, work):
+        read = load_labels(connection, Path(labels), work=work)
         truth = read.labels
         if unsure := next((item for item, label in truth.items() if label == UNSURE), None):
             raise read.source.refuse(read.lines[unsure], f"id '{unsure}' is unsure; a replay needs every label.")

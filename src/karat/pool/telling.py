@@ -22,8 +22,8 @@ def read_told(
 ) -> tuple[dict[str, int], LabelFile | None]:
     """Return labels by id, and the file they come from if they do."""
     if isinstance(labels, (str, Path)):
-        with workspace(folder) as (connection, _):
-            read = load_labels(connection, Path(labels), least_grade=least_grade)
+        with workspace(folder) as (connection, work):
+            read = load_labels(connection, Path(labels), work=work, least_grade=least_grade)
         return read.labels, read
     given = {}
     for item, label in labels.items():

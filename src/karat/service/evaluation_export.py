@@ -22,10 +22,10 @@ _WORDS = {1: "1", 0: "0", -1: "unsure"}
 def labels_csv(pools: Pools, row: EvaluationRow) -> str:
     """Return the labels, each with the probability that its unit was drawn, as `karat pool tell` reads them.
 
-    Lines that begin with # say how they were drawn: seed, law, and each draw's systems and coefficients. A unit of
-    mass m under a system is drawn with probability min(1, c m), c being "new" where no earlier system predicts it and
-    "known" otherwise; of several systems drawn together, with the root of the sum of squares; of several draws the
-    largest counts.
+    The first line, which begins with #, says how they were drawn: seed, law, and each draw's systems and coefficients.
+    A unit of mass m under a system is drawn with probability min(1, c m), c being "new" where no earlier system
+    predicts it and "known" otherwise; of several systems drawn together, with the root of the sum of squares; of
+    several draws the largest counts.
     """
     with pools.use(row) as pool:
         rows = pool.label_pool()
@@ -37,14 +37,14 @@ def labels_csv(pools: Pools, row: EvaluationRow) -> str:
             "relation": list(state.settings.relation),
             "draws": [{"systems": list(d.systems), "known": list(d.known), "new": list(d.new)} for d in state.draws],
         }
-    shown = list(dict.fromkeys(name for each in payload.values() for name in each))
+    shown = list(dict.fromkeys(name for each in payload.values() for name in each if name.lower() != "inclusion"))
     stream = io.StringIO()
     stream.write(f"# {json.dumps(laws)}\n")
-    writer = csv.writer(stream)
-    writer.writerow(["id", "label", "inclusion", *shown])
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["id", "label", "inclusion", *map(neutralise, shown)])
     for each in rows:
         said = payload.get(each["id"], {})
-        writer.writerow([each["id"], _WORDS[each["label"]], repr(each["inclusion"]),
+        writer.writerow([neutralise(each["id"]), _WORDS[each["label"]], repr(each["inclusion"]),
                          *(neutralise(said.get(name)) for name in shown)])  # fmt: skip
     return stream.getvalue()
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from karat.store.projects import Project
 
 MOST_SYSTEM = 100
+MOST_WAITING = 10
+"""Systems of one person that may wait to be accepted."""
 CONTEXT = 1500
 """Characters of the document that are shown on either side of the sentence."""
 _AT_ONCE = 200
@@ -74,8 +76,8 @@ class Evaluations:
             pool = {**pool, "relation": relations.RELATION}
         name = make_slug(slug or title)
         folder = f"{name}-{secrets.token_hex(4)}"
-        self._pools.create(folder, **pool)
         try:
+            self._pools.create(folder, **pool)
             with self._database.write() as connection:
                 now = self._clock()
                 id_ = projects.add_project(connection, name, title=title.strip(), settings=campaign.to_dict(), now=now)
@@ -86,7 +88,11 @@ class Evaluations:
                     evaluations.add_documents(connection, id_, rows)
                 projects.add_audit(connection, "create evaluation", now=now, user_id=by.id, project_id=id_, slug=name)
         except IntegrityError as error:
+            self._pools.remove(folder)
             raise Conflict(f"There is a project {name!r} already.") from error
+        except BaseException:
+            self._pools.remove(folder)
+            raise
         return name
 
     def row(self, project: Project) -> EvaluationRow:
@@ -158,7 +164,9 @@ class Evaluations:
             raise _check.refuse("system", f"a name of 1 to {MOST_SYSTEM} characters", system[:120])
         if project.state == "closed":
             raise NotAllowed("The evaluation is closed.")
-        self._refuse_foreign(project, system, by)
+        before = self.submissions(project)
+        _refuse_foreign(before, system, by)
+        _refuse_many(before, system, by)
         try:
             checked = self._check(row, path)
             with self._pools.use(row) as pool:
@@ -166,6 +174,10 @@ class Evaluations:
         except InvalidData as error:  # the sender knows the file by its name, not by where it lies here
             raise InvalidData(str(error).replace(f"{path.parent}/", "")) from None
         with self._database.write() as connection:
+            projects.lock_project(connection, project.id)
+            before = evaluations.list_submissions(connection, project.id)
+            _refuse_foreign(before, system, by)  # again: others may have submitted while the file was checked
+            _refuse_many(before, system, by)
             id_ = evaluations.add_submission(
                 connection, project_id=project.id, user_id=by.id, system=system, state="checked", file=name[:200],
                 n_predictions=preview.n_predictions, n_new=preview.n_new, first_labels=preview.first,
@@ -175,6 +187,10 @@ class Evaluations:
             checked.replace(self._pools.incoming(row) / f"{id_}{checked.suffix}")
             projects.add_audit(connection, "submit", now=self._clock(), user_id=by.id, project_id=project.id,
                                system=system, file=name[:200])  # fmt: skip
+        for each in before:  # only the latest can be accepted
+            if each.system == system and each.state == "checked":
+                for file in self._pools.incoming(row).glob(f"{each.id}.*"):
+                    file.unlink(missing_ok=True)
         return self.submission(project, id_)
 
     def _check(self, row: EvaluationRow, path: Path) -> Path:
@@ -249,11 +265,6 @@ class Evaluations:
             for file in self._pools.incoming(row).glob(f"{id}.*"):
                 file.unlink(missing_ok=True)
 
-    def _refuse_foreign(self, project: Project, system: str, by: User) -> None:
-        owner = next((each for each in self.submissions(project) if each.system == system), None)
-        if owner is not None and owner.user_id != by.id:
-            raise Conflict(f"The system {system!r} belongs to somebody else; choose another name.")
-
     def cost(self, campaign: Campaign, labels: int) -> Cost:
         """Return what so many labels cost."""
         n_answers = labels * campaign.votes
@@ -300,6 +311,20 @@ class Evaluations:
             texts = evaluations.texts_of(connection, row.project_id, {said[name]["document"] for name in ids})
         sentences = {name: sentences_of(text) for name, text in texts.items()}
         return [_in_context(said[name], texts, sentences, task) for name in ids]
+
+
+def _refuse_foreign(before: Sequence[Submission], system: str, by: User) -> None:
+    owner = next((each for each in before if each.system == system), None)
+    if owner is not None and owner.user_id != by.id:
+        raise Conflict(f"The system {system!r} belongs to somebody else; choose another name.")
+
+
+def _refuse_many(before: Sequence[Submission], system: str, by: User) -> None:
+    """Refuse one more system of a person too many of whose systems wait; each counts by its latest submission."""
+    latest = {each.system: each for each in sorted(before, key=lambda each: each.id) if each.user_id == by.id}
+    waiting = [name for name, each in latest.items() if each.state == "checked" and name != system]
+    if len(waiting) >= MOST_WAITING:
+        raise Conflict(f"{len(waiting)} of your systems wait to be accepted; retract one or wait for the owner.")
 
 
 def _in_context(

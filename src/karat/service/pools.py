@@ -6,6 +6,7 @@ are only ever added to. Before the pool is used it is told what changed, so a cr
 
 from __future__ import annotations
 
+import shutil
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,6 +58,10 @@ class Pools:
         self.home.mkdir(parents=True, exist_ok=True)
         Pool.create(self.home / folder, **settings)
         (self.home / folder / "incoming").mkdir()
+
+    def remove(self, folder: str) -> None:
+        """Take away the folder of an evaluation that came to nothing."""
+        shutil.rmtree(self.home / folder, ignore_errors=True)
 
     def incoming(self, row: EvaluationRow) -> Path:
         """Return where submissions wait that are checked but not yet paid for."""

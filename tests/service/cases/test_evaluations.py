@@ -8,8 +8,8 @@ import pytest
 
 from karat.cli.main import main
 from karat.demo.relations import PREDICATES, make_corpus, make_systems
-from karat.documents.relations import instance_id
-from karat.errors import InvalidData
+from karat.documents.relations import check_relations, instance_id
+from karat.errors import InvalidData, InvalidInput
 from karat.pool import Pool
 from karat.service.assignment import Answer
 from karat.service.evaluation_task import EvaluationTask, campaign_for
@@ -256,7 +256,8 @@ def test_the_pool_can_be_taken_away(house, shared, corpus, systems, tmp_path):
     (folder,) = (tmp_path / "out").iterdir()
     board = house.evaluations.leaderboard(project, metric="f1", for_user=None)
     assert Pool(folder).scores().to_dict()["rows"] == board["rows"]
-    head, *lines = labels_csv(house.pools, row).splitlines()
+    text = labels_csv(house.pools, row)
+    head, *lines = text.splitlines()
     laws = json.loads(head.removeprefix("# "))
     assert laws["seed"] == 3
     told = list(csv.DictReader(lines))
@@ -264,5 +265,74 @@ def test_the_pool_can_be_taken_away(house, shared, corpus, systems, tmp_path):
     for each in told:
         assert int(each["label"]) == corpus.truth[each["id"]]
         assert 0 < float(each["inclusion"]) <= 1
+    # a pool reads it back
+    (tmp_path / "labels.csv").write_text(text, encoding="utf-8")
+    other = Pool.create(tmp_path / "other")
+    assert other.tell(tmp_path / "labels.csv", keep_unknown=True) == len(told)
+    assert other.state.labels == {each["id"]: int(each["label"]) for each in told}
     # one over the probabilities adds up to the pool's size, within what chance allows
     assert sum(1 / float(each["inclusion"]) for each in told) == pytest.approx(len(systems["system-02"]), rel=0.35)
+
+
+@pytest.mark.usefixtures("shared")
+def test_what_cannot_be_created_leaves_nothing_behind(house, corpus):
+    task = EvaluationTask(kind="relations", predicates=PREDICATES)
+    before = sorted(house.pools.home.iterdir())
+    twice = [corpus.documents[0], corpus.documents[0]]
+    for title, documents, more in (("Relations", corpus.documents, {}), ("Other", twice, {}),
+                                   ("Other", corpus.documents, {"half_width": 7})):  # fmt: skip
+        with pytest.raises((Conflict, InvalidInput)):
+            house.evaluations.create(title, campaign_for(task), task, by=house.owner(), documents=documents, **more)
+        assert sorted(house.pools.home.iterdir()) == before
+
+
+def test_no_id_or_column_is_run_by_a_spreadsheet(house, tmp_path):
+    from karat.service.evaluation_export import labels_csv
+
+    task = EvaluationTask(kind="items")
+    campaign = campaign_for(task, votes=1)
+    project = house.project(house.evaluations.create("Sums", campaign, task, by=house.owner(), half_width=0.4))
+    path = tmp_path / "sums.csv"
+    path.write_text("id,@shown,inclusion\n" + "".join(f"{sign}{k},=1,2\n" for k in range(20) for sign in ("=", "'=")))
+    found = house.evaluations.submit(project, "s", path, by=house.owner(), name="sums.csv")
+    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    user = house.owner().id
+    while tasks := house.assignment.next_tasks(project, campaign, user_id=user, n=20).tasks:
+        for each in tasks:
+            house.assignment.answer(project, campaign, Answer(each.item_id, "yes", f"r{each.item_id}"), user_id=user)
+    row = house.evaluations.row(project)
+    text = labels_csv(house.pools, row)
+    assert not [cell for line in text.splitlines()[1:] for cell in line.split(",") if cell[0] in "=@"]
+    (tmp_path / "labels.csv").write_text(text)
+    other = Pool.create(tmp_path / "other")
+    other.tell(tmp_path / "labels.csv", keep_unknown=True)
+    with house.pools.use(row) as pool:
+        assert other.state.labels == pool.state.labels
+
+
+def test_ten_systems_of_a_person_may_wait_each_with_one_file(house, tmp_path):
+    task = EvaluationTask(kind="items")
+    project = house.project(house.evaluations.create("Few", campaign_for(task), task, by=house.owner()))
+
+    def send(name, by=None):
+        path = tmp_path / "few.csv"
+        path.write_text("id\na\nb\n")
+        return house.evaluations.submit(project, name, path, by=by or house.owner(), name="few.csv")
+
+    sent = [send(f"s{k}") for k in range(10)]
+    with pytest.raises(Conflict, match="10 of your systems wait"):
+        send("one more")
+    again = send("s0")
+    incoming = house.pools.incoming(house.evaluations.row(project))
+    assert {int(file.stem) for file in incoming.iterdir()} == {again.id, *(each.id for each in sent[1:])}
+    send("another's", by=house.add_user("second"))
+    house.evaluations.retract(project, sent[3].id, by=house.owner())
+    send("one more")
+
+
+def test_too_many_predictions_are_not_read_to_the_end(corpus, tmp_path):
+    path = write(tmp_path / "many.jsonl", corpus.candidates[:5])
+    with path.open("a") as stream:
+        stream.write("never read\n")
+    with pytest.raises(InvalidData, match=r"many\.jsonl, line 4: a submission has 3 predictions at most"):
+        check_relations(path, texts_of=dict, most=3)
