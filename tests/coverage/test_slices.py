@@ -16,6 +16,7 @@ from karat.designs.certify import sampled_cells
 from karat.draws import Labels
 from karat.math.certify.simulate import simulate_pass
 from karat.math.sampled import Answers, Groups, bound_totals
+from karat.slices import slice_precision
 
 LEVEL = 0.8  # low, so that a few hundred runs can tell
 N, N_GROUPS, N_RUNS = 3000, 12, 100
@@ -184,3 +185,37 @@ def test_a_model_trained_on_the_labels_breaks_the_bounds(world):
 
     assert carried_runs(labels, trained, 12) == 0
     assert covers(carried_runs(labels, independent, 12), 12, level=0.95)
+
+
+# --- through the public functions
+
+WAYS = {
+    "point": (karat.Point(labels=400), None),
+    "three looks": (karat.Certify(absolute=0.1, from_rank=200, looks=3), None),
+    "a proxy": (karat.Certify(budget=300, from_rank=200), "hint"),
+}
+
+
+def n_covered_by_name(labels, codes, way: str, *, n_runs: int, level: float) -> int:
+    """Count the runs in which all intervals of `slice_precision` hold."""
+    method, proxy = WAYS[way]
+    hint = np.clip(labels + np.random.default_rng(1).normal(scale=0.5, size=N), 0, 1)
+    facts = pd.DataFrame({"id": np.arange(N), "score": -np.arange(N), "segment": codes, "hint": hint})
+    truth = {str(code): labels[codes == code].mean() for code in np.unique(codes)}
+    found = 0
+    for seed in range(n_runs):
+        study = karat.Study(karat.open(facts, score="score", id="id", seed=seed), method, proxy=proxy)
+        while len(ids := study.ask(500).ids):
+            study.tell({item: int(labels[item]) for item in ids})
+        slices = slice_precision(study.engine, study.draw, study.labels, by="segment", confidence_level=level)
+        rates = np.array([truth[name] for name in slices.names])
+        found += bool(np.all((slices.low <= rates + 1e-9) & (rates <= slices.high + 1e-9)))
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_public_function_covers_many_segments(world, way):
+    """At a low level, so that a few runs could tell; forgetting the number of segments fails above."""
+    labels, _ = world
+    codes = np.random.default_rng(3).integers(0, 40, N)
+    assert covers(n_covered_by_name(labels, codes, way, n_runs=12, level=0.5), 12, level=0.5)

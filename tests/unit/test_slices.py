@@ -10,7 +10,7 @@ import karat
 from karat.math.sampled import Answers, Groups, bound_totals
 from karat.slices import slice_precision
 
-N, K = 600, 7
+N, K, LABELS = 6000, 7, 1500  # enough that no bound is merely what was seen
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def study():
     facts = pd.DataFrame(
         {"id": np.arange(N), "score": rng.random(N), "kind": kinds, "precision": rng.integers(0, 2, N)}
     )
-    study = karat.Study(karat.open(facts, score="score", id="id", seed=2), karat.Point(labels=200))
+    study = karat.Study(karat.open(facts, score="score", id="id", seed=2), karat.Point(labels=LABELS))
     study.tell({int(item): int(item) % 3 > 0 for item in study.ask().ids})
     return study, facts
 
@@ -42,7 +42,7 @@ def test_each_of_k_segments_gets_its_share_of_delta(study, level):
     found = slice_precision(study.engine, study.draw, study.labels, by="kind", confidence_level=level)
     codes, _ = study.engine.segments("kind")
     groups = Groups(codes, K)
-    sampled = karat.Point(labels=200).sample(study.draw).sampled
+    sampled = karat.Point(labels=LABELS).sample(study.draw).sampled
     low, high = study.labels.bounds(sampled.ranks)
     sizes = groups.sizes()
     totals = bound_totals(Answers(sampled, low, high, groups), sizes=sizes, delta=(1 - level) / K)
