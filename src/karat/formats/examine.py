@@ -31,7 +31,7 @@ def find_defects(source: Source, *, score: str, id: str | None) -> Defects:
     seen: dict[int, str] = {}
     for path in find_files(source):
         try:
-            for number, row in enumerate(_rows(path)):
+            for number, row in enumerate(_rows(path, (score, id))):
                 if number == 0 and row.defect is None and not {score, id or score} <= set(row.value):
                     return defects  # a column is missing: that was said already
                 if len(defects) >= MOST_DEFECTS or number >= MOST_ROWS:
@@ -44,14 +44,14 @@ def find_defects(source: Source, *, score: str, id: str | None) -> Defects:
     return defects
 
 
-def _rows(path: Path) -> Iterator[Row]:
+def _rows(path: Path, columns: tuple[str | None, ...]) -> Iterator[Row]:
     kind = path.suffix.lower()
     if kind in {".csv", ".tsv", ".txt"}:
         return read_rows(path, delimiter="\t" if kind == ".tsv" else None)[1]
     if kind in {".jsonl", ".ndjson", ".json"}:
         return read_records(path)
     if kind in {".parquet", ".pq"}:
-        return read_parquet(path)[1]
+        return read_parquet(path, lambda name: name in columns)[1]
     return iter(())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,8 @@ RECOGNISED: Mapping[str, tuple[str, ...]] = {
     "time": ("time", "timestamp", "created_at", "submitted_at"),
 }
 """Names that columns are recognised by, whatever their case; the first one is written."""
+_KNOWN = {word for words in RECOGNISED.values() for word in words}
+_MOST_PARQUET_ROW = 50_000
 
 
 def export_tasks(
@@ -118,7 +120,7 @@ def import_answers(
     if kind == "jsonl":
         rows = read_records(source)
     elif kind == "parquet":
-        header, rows = read_parquet(source)
+        header, rows = read_parquet(source, lambda name: name in chosen.values() or name.lower() in _KNOWN)
     else:
         header, rows = read_rows(source, delimiter="\t" if kind == "tsv" else None)
     places = None if header is None else _places(header, chosen, name_of(source), annotator)
@@ -184,26 +186,44 @@ def _places(header: list[str], chosen: Mapping[str, str], where: str, annotator:
     return places
 
 
-def read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
-    """Return the header and the rows of a Parquet file, all cells as text."""
+def read_parquet(source: PathOrStream, wanted: Callable[[str], bool] | None = None) -> tuple[list[str], Iterator[Row]]:
+    """Return the header and the rows of a Parquet file, all cells as text; only of columns that are ``wanted``.
+
+    A row that is too long is refused before any is read: a file of a few kilobytes can hold gigabytes.
+    """
     path = source if isinstance(source, (str, Path)) else getattr(source, "path", None)
     if path is None:
         raise _check.refuse("source", "a path, for Parquet", "a stream")
     name = name_of(source)
     database = duckdb.connect(config={"memory_limit": "128MB", "threads": 1})
     try:
+<<<<<<< HEAD
         query = "SELECT left(CAST(COLUMNS(*) AS VARCHAR), ?) FROM read_parquet(?)"
         found = database.execute(query, [MOST_IN_CELL + 1, str(path)])
+=======
+        described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
+        header = [str(row[0]) for row in described]
+        names = [column for column in header if wanted is None or wanted(column)]
+        cells = [f"{_quote(column)}::VARCHAR" for column in names] or ["NULL::VARCHAR"]
+        length = " + ".join(f"coalesce(strlen({cell}), 0)" for cell in cells)
+        measure = f"SELECT max({length}), arg_max(file_row_number, {length}) FROM read_parquet(?)"  # noqa: S608 quoted
+        longest, place = database.execute(measure, [str(path)]).fetchall()[0]
+        if (longest or 0) > _MOST_PARQUET_ROW:
+            raise InvalidData(
+                f"{name}, row {place + 1}: expected at most {_MOST_PARQUET_ROW:,} bytes a row; got {longest:,}."
+            )
+        found = database.execute(f"SELECT {', '.join(cells)} FROM read_parquet(?)", [str(path)])  # noqa: S608 quoted
+>>>>>>> ops
     except duckdb.Error as error:
         raise _no_parquet(name, path, error) from error
-    header = [column[0] for column in found.description or []]
 
     def rows() -> Iterator[Row]:
         number = 0
         try:
             while batch := found.fetchmany(200):  # cells may be long
-                for cells in batch:
+                for row in batch:
                     number += 1
+<<<<<<< HEAD
                     for column, cell in zip(header, cells, strict=True):
                         if cell is not None and len(cell) > MOST_IN_CELL:
                             raise InvalidData(
@@ -211,6 +231,10 @@ def read_parquet(source: PathOrStream) -> tuple[list[str], Iterator[Row]]:
                                 "characters; it has more."
                             )
                     yield Row(where=f"{name}, row {number}", value=dict(zip(header, cells, strict=True)), line=number)
+=======
+                    value = dict(zip(names, row, strict=False))
+                    yield Row(where=f"{name}, row {number}", value=value, line=number)
+>>>>>>> ops
         except duckdb.Error as error:
             raise _no_parquet(name, path, error) from error
 
