@@ -28,8 +28,6 @@ from karat.formats.harmless_csv import read_rows, write_rows
 from karat.formats.streams import PathOrStream, name_of
 from karat.formats.strict_json import plain_fields, read_records, write_records
 
-MOST_IN_CELL = 20_000
-"""Characters in a cell of a Parquet file: a small file may hold very long ones, thousands of which come at once."""
 KINDS = ("csv", "tsv", "jsonl", "parquet")
 _KIND_OF = {".csv": "csv", ".txt": "csv", ".tsv": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl",
             ".parquet": "parquet", ".pq": "parquet"}  # fmt: skip
@@ -197,10 +195,6 @@ def read_parquet(source: PathOrStream, wanted: Callable[[str], bool] | None = No
     name = name_of(source)
     database = duckdb.connect(config={"memory_limit": "128MB", "threads": 1})
     try:
-<<<<<<< HEAD
-        query = "SELECT left(CAST(COLUMNS(*) AS VARCHAR), ?) FROM read_parquet(?)"
-        found = database.execute(query, [MOST_IN_CELL + 1, str(path)])
-=======
         described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
         header = [str(row[0]) for row in described]
         names = [column for column in header if wanted is None or wanted(column)]
@@ -213,7 +207,6 @@ def read_parquet(source: PathOrStream, wanted: Callable[[str], bool] | None = No
                 f"{name}, row {place + 1}: expected at most {_MOST_PARQUET_ROW:,} bytes a row; got {longest:,}."
             )
         found = database.execute(f"SELECT {', '.join(cells)} FROM read_parquet(?)", [str(path)])  # noqa: S608 quoted
->>>>>>> ops
     except duckdb.Error as error:
         raise _no_parquet(name, path, error) from error
 
@@ -223,18 +216,8 @@ def read_parquet(source: PathOrStream, wanted: Callable[[str], bool] | None = No
             while batch := found.fetchmany(200):  # cells may be long
                 for row in batch:
                     number += 1
-<<<<<<< HEAD
-                    for column, cell in zip(header, cells, strict=True):
-                        if cell is not None and len(cell) > MOST_IN_CELL:
-                            raise InvalidData(
-                                f"{name}, row {number}, column '{column}': expected at most {MOST_IN_CELL:,} "
-                                "characters; it has more."
-                            )
-                    yield Row(where=f"{name}, row {number}", value=dict(zip(header, cells, strict=True)), line=number)
-=======
                     value = dict(zip(names, row, strict=False))
                     yield Row(where=f"{name}, row {number}", value=value, line=number)
->>>>>>> ops
         except duckdb.Error as error:
             raise _no_parquet(name, path, error) from error
 
