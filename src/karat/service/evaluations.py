@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from karat.store.projects import Project
 
 MOST_SYSTEM = 100
-MOST_WAITING = 10
+MOST_WAITING = 30
 """Systems of one person that may wait to be accepted."""
 CONTEXT = 1500
 """Characters of the document that are shown on either side of the sentence."""
