@@ -96,7 +96,7 @@ def majority_errors(n_positive: ArrayLike, *, n_votes: int, share_ruled: float =
     positive = float((votes @ counts) / (k * counts.sum()))
     start = special.logit(np.clip([positive, 0.85, 0.85], 0.02, 0.98))
     best = optimize.minimize(loss, start, method="BFGS")
-    share, a, b = special.expit(best.x)
+    share, a, b = special.expit(best.x).tolist()
     if a + b < 1.0:  # the mirror image: the same votes if all were more often wrong than right
         share, a, b = 1.0 - share, 1.0 - b, 1.0 - a
     spread = _covariance(share, a, b, counts, k)
