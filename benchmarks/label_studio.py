@@ -63,7 +63,8 @@ class LabelStudio:
         install(self.venv)
         self.data.mkdir(parents=True, exist_ok=True)
         environment = {**os.environ, "LABEL_STUDIO_BASE_DATA_DIR": str(self.data), "COLLECT_ANALYTICS": "0",
-                       "LATEST_VERSION_CHECK": "0", "PYTHONWARNINGS": "ignore"}  # fmt: skip
+                       "LATEST_VERSION_CHECK": "0", "SENTRY_DSN": "", "FRONTEND_SENTRY_DSN": "",
+                       "PYTHONWARNINGS": "ignore"}  # fmt: skip
         command = [str(self.venv / "bin/label-studio"), "start", "--no-browser", "--port", str(self.port),
                    "--username", self._email, "--password", self._password, "--data-dir", str(self.data)]  # fmt: skip
         with (self.data / "log").open("w") as log:

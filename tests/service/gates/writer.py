@@ -25,7 +25,9 @@ def main() -> None:
     project = house.project(slug)
     campaign = house.campaign(project)
     number = int(first)
-    items = [task.item_id for task in house.assignment.next_tasks(project, campaign, user_id=int(user_id), n=20).tasks]
+    hand = house.assignment.next_tasks(project, campaign, user_id=int(user_id), n=20)
+    before = house.assignment.history(project, user_id=int(user_id), most=20)  # once all are answered, answers change
+    items = [task.item_id for task in hand.tasks] or [entry["item_id"] for entry in before]
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     while True:
