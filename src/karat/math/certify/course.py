@@ -24,6 +24,7 @@ _EASY_RATE = 0.9  # few labels will do at such a rate: the pilot shall not outwe
 _MEMORY = 0.25
 _FEWEST_HITS = 10.0  # bets of a relative target start where so many positives are expected
 _PLANNING_DRIFT = 6.0
+_FIRST_STEP, _FIRST_STEP_SHARE = 20, 0.005  # ranks, and share of the first rank that is judged
 
 
 class _Care(NamedTuple):
@@ -117,6 +118,7 @@ def make_course(
     return Course(
         look=look,
         seed=seed,
+        first_step=max(_FIRST_STEP, int(_FIRST_STEP_SHARE * from_rank)),
         last_rank=last_rank,
         side=SIDE_CODES[settings.side],
         scale=scale,

@@ -19,7 +19,6 @@ from karat.math.certify.stream import PURPOSE_DRAW, PURPOSE_SPLIT, uniform
 
 IntArray = NDArray[np.int64]
 
-_FIRST_STEP = 20
 _BATCH_RATIO = 1.004  # a batch covers .4% of the ranks so far
 _EXHAUSTIVE_BELOW = 1.34  # smaller cells are not worth drawing from
 
@@ -80,17 +79,25 @@ def _draw(
 
 @njit(cache=True)
 def _blocks(
-    start: int, size: float, last_rank: int, look: int, seed: int, parents: Parents, allowed: int, wanted: int
+    start: int,
+    size: float,
+    first_step: int,
+    last_rank: int,
+    look: int,
+    seed: int,
+    parents: Parents,
+    allowed: int,
+    wanted: int,
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the ends of the batch's blocks, into how many cells each is cut, and its place among the parents.
 
     In the first look a block is a cell; later it is a cell of the look before.
     """
-    step = _FIRST_STEP if start == 0 else max(1, math.ceil(start * (_BATCH_RATIO - 1.0)))
+    step = first_step if start == 0 else max(1, math.ceil(start * (_BATCH_RATIO - 1.0)))
     if math.isinf(size):  # one cell for all the rest
         step = last_rank - start
     elif size > step:
-        step = int(min(size, max(0.25 * start, float(_FIRST_STEP))))
+        step = int(min(size, max(0.25 * start, float(first_step))))
     step = min(step, last_rank - start)
     if len(parents.ends) == 0:
         n_cells = max(1, min(int(step / size + 0.5), step, allowed))
@@ -118,6 +125,7 @@ def _blocks(
 def lay_out(
     start: int,
     size: float,
+    first_step: int,
     last_rank: int,
     look: int,
     seed: int,
@@ -130,12 +138,12 @@ def lay_out(
 ) -> Batch:
     """Lay out the next batch of cells after rank ``start``.
 
-    ``allowed`` is how many new labels the budget still holds: cells grow to fit it. ``wanted`` is how many new
-    draws the caller can use: the batch stops there.
+    ``first_step`` is how many ranks the first batch covers. ``allowed`` is how many new labels the budget still
+    holds: cells grow to fit it. ``wanted`` is how many new draws the caller can use: the batch stops there.
     """
     if size < _EXHAUSTIVE_BELOW:
         size = 1.0
-    block_ends, parts, places = _blocks(start, size, last_rank, look, seed, parents, allowed, wanted)
+    block_ends, parts, places = _blocks(start, size, first_step, last_rank, look, seed, parents, allowed, wanted)
     n_cells = parts.sum()
     ends = np.empty(n_cells, np.int64)
     ranks = np.empty(n_cells, np.int64)

@@ -43,6 +43,7 @@ class Course(NamedTuple):
 
     look: int
     seed: int
+    first_step: int  # ranks that the first batch covers
     last_rank: int
     side: int
     scale: float
@@ -166,6 +167,7 @@ def next_batch(tally: Tally, course: Course, n_bought: int, wanted: int) -> Batc
     return lay_out(
         start,
         size,
+        course.first_step,
         course.last_rank,
         course.look,
         course.seed,
