@@ -84,6 +84,21 @@ def measure(name, n_items, n_runs, *, curve="pr", method="default", seed=0):
     return held, float(np.mean(widths))
 
 
+def measure_pointwise(name, n_items, n_runs, *, method, curve="pr", recalls=(0.2, 0.5, 0.8), seed=3):
+    """Counts of runs in which the interval at each level held the truth."""
+    population, rng = POPULATIONS[name], np.random.default_rng(seed)
+    make = pr_band if curve == "pr" else roc_band
+    held = dict.fromkeys(recalls, 0)
+    for run in range(n_runs):
+        labels, scores = population.draw(n_items, rng)
+        band = make(labels, scores, method=method, n_replicates=1000, seed=run)
+        true = population.curve(curve, band.levels)
+        for recall in recalls:
+            at = int(np.argmin(np.abs(band.levels - recall)))
+            held[recall] += bool(band.low[at] <= true[at] <= band.high[at])
+    return held
+
+
 def measure_comparison(n_items, n_runs, *, shifts=(1.5, 2.0), rate=0.3, shared=0.5, curve="pr", n_replicates=400):
     """The same for the difference of two correlated binormal systems."""
     rng = np.random.default_rng(1)

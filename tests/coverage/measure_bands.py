@@ -3,9 +3,17 @@
 # ruff: noqa: T201
 import sys
 
-from tests.coverage.band_populations import POPULATIONS, measure, measure_comparison
+from tests.coverage.band_populations import POPULATIONS, measure, measure_comparison, measure_pointwise
 
 SIZES = {"rare": (1000, 1500, 5000)}
+POINTWISE = (
+    ("binormal", 200),
+    ("binormal", 1000),
+    ("skewed", 1000),
+    ("tied", 1000),
+    ("heavy", 1000),
+    ("rare", 5000),
+)
 NAMES = ("band", "average_precision", "roc_auc", "best_f1")
 
 
@@ -18,6 +26,13 @@ def main(n_runs=200):
                 held, width = measure(name, n_items, n_runs, curve=curve, method=method)
                 shares = [f"{held[key] / n_runs:.3f}" if key in held else "" for key in NAMES]
                 print(f"| {name} | {n_items:,} | {width:.3f} | {' | '.join(shares)} |", flush=True)
+    print(f"\none recall at a time, {n_runs} runs")
+    for name, n_items in POINTWISE:
+        for method in ("pointwise", "studentised", "asymptotic"):
+            held = measure_pointwise(name, n_items, n_runs, method=method)
+            print(
+                name, n_items, method, {recall: round(count / n_runs, 3) for recall, count in held.items()}, flush=True
+            )
     print(f"\ndifference of two systems, {n_runs // 4} runs")
     for shifts in ((1.5, 2.0), (3.0, 3.3)):
         held = measure_comparison(200, n_runs // 4, shifts=shifts)

@@ -9,6 +9,7 @@ from tests.coverage.band_populations import (
     least_count,
     measure,
     measure_comparison,
+    measure_pointwise,
     measure_weighted,
 )
 
@@ -40,6 +41,19 @@ def test_default_band_and_its_scalars_cover(name, n_items):
 def test_naive_pointwise_envelope_fails_the_same_test(name, n_items):
     held, _ = measure(name, n_items, N_QUICK // 2, method="naive", seed=1)
     assert held["band"] < least_count(N_QUICK // 2, 0.93)
+
+
+@pytest.mark.parametrize("method", ["pointwise", "studentised", "asymptotic"])
+@pytest.mark.parametrize("curve", ["pr", "roc"])
+def test_intervals_at_one_level_cover(method, curve):
+    held = measure_pointwise("heavy", 1000, N_QUICK, method=method, curve=curve)
+    assert_covers(held, N_QUICK)
+
+
+def test_naive_percentiles_fail_even_at_one_level():
+    """Where a sample shows no miss, none of its resamples does."""
+    held = measure_pointwise("skewed", 1000, N_QUICK, method="naive", curve="roc")
+    assert held[0.8] < least_count(N_QUICK, 0.93)
 
 
 @pytest.mark.parametrize(("name", "n_items"), [("binormal", 40), ("skewed", 100), ("tied", 200), ("rare", 500)])
