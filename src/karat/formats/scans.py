@@ -142,8 +142,7 @@ class ScannedFiles(FileTable):
         self._refuse_type(label)
         parts = []
         for path in self.files:
-            number = self._as_number(path, label)
-            known = f"CASE WHEN {number} = 0 THEN 0 WHEN {number} = 1 THEN 1 END::UTINYINT AS label"
+            known = f"{self._as_label(path, label)}::UTINYINT AS label"
             parts.append(f"SELECT karat_row AS place, {self._as_number(path, score)} AS score, {known} "
                          f"FROM ({self._numbered(path)})")  # fmt: skip
         return [
@@ -217,6 +216,13 @@ class ScannedFiles(FileTable):
             return f"{number} AS score, {_quote(id)}::BIGINT AS id"
         text = self._as_text(path, id)
         return f"{number} AS score, {f'TRY_CAST(trim({text}) AS BIGINT)' if whole else text} AS id"
+
+    def _as_label(self, path: Path, column: str) -> str:
+        """Return SQL for 0 or 1; whole numbers need no second look, and cost less without it."""
+        if self._kind_of(path, column) in _WHOLE_TYPES | {"BOOLEAN"}:
+            return f"TRY_CAST({_quote(column)} AS UTINYINT)"
+        number = self._as_number(path, column)
+        return f"CASE WHEN {number} = 0 THEN 0 WHEN {number} = 1 THEN 1 END"
 
     def _kind_of(self, path: Path, column: str) -> str:
         return self._columns[self.files.index(path)][column]

@@ -10,6 +10,7 @@ first, knowing only how many items and positives came before.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from mmap import ACCESS_COPY, mmap
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +66,7 @@ class Store:
     def empty(cls, n_items: int, n_buckets: int, *, higher_is_better: bool) -> Store:
         n_blocks = -(-n_items // BLOCK) + 2 * n_buckets  # at worst every slot has one block that is all but empty
         return cls(
-            items=np.empty(n_blocks * BLOCK),
+            items=_plain_room(n_blocks * BLOCK),
             cursor=np.zeros(2 * n_buckets, dtype=np.int64),
             owner=np.empty(n_blocks, dtype=np.int64),
             n_used=np.zeros(1, dtype=np.int64),
@@ -90,6 +91,11 @@ class Store:
         items = room[: self.counts[bucket, int(positives)]]
         _copy_blocks(self.items, own, items)
         return items
+
+
+def _plain_room(n_items: int) -> Floats:
+    """Return room in ordinary pages: numpy asks for huge ones, which many systems are slow to find for a first use."""
+    return np.frombuffer(mmap(-1, 8 * n_items, access=ACCESS_COPY), dtype=np.float64)
 
 
 @njit(cache=True)
