@@ -114,10 +114,12 @@ def range_text(interval: Interval) -> str:
 def meaning(curve: Curve) -> str:
     """Say what the guarantee means."""
     scope = "at all ranks at once" if curve.simultaneous else "at the rank asked for"
+    untested = [assumption.statement for assumption in curve.assumptions if assumption.verdict == "not testable"]
+    given = "".join(f", if {text[:1].lower()}{text[1:]}" for text in untested)
+    level = f"{curve.confidence_level:.0%} confidence"
     return {
         "exact": "exact.",
-        "finite-sample": f"finite-sample: the ranges hold {scope} with {curve.confidence_level:.0%} confidence, "
-        "whatever the list is like.",
+        "finite-sample": f"finite-sample: the ranges hold {scope} with {level}, whatever the list is like{given}.",
     }.get(curve.guarantee, f"{curve.guarantee}.")
 
 

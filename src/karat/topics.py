@@ -14,7 +14,7 @@ from karat.math.inferred import Judged, inferred_average_precision, resample
 from karat.results import Guarantee, Interval, Tabular, freeze, html_block, show
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -148,9 +148,12 @@ def evaluate_run(
     tails = [(1 - level) / 2, (1 + level) / 2]
     inferred = np.array([float(inferred_average_precision(topic)[0]) for topic in inside])
     low, high = np.quantile(drawn, tails, axis=1)
-    mean = float(inferred.mean())
-    mean_low, mean_high = mean + np.quantile((drawn - inferred[:, None]).mean(axis=0), tails)
-    missing = [topic for topic in retrieved if topic not in judged]
+    known = np.array([topic.says_something for topic in inside])
+    low, high = np.where(known, low, 0.0), np.where(known, high, 1.0)
+    mean, mean_low, mean_high = 0.0, 0.0, 1.0
+    if known.any():
+        mean = float(inferred[known].mean())
+        mean_low, mean_high = mean + np.quantile((drawn - inferred[:, None])[known].mean(axis=0), tails)
     return TopicScores(
         topics=topics,
         cutoffs=cutoffs,
@@ -176,8 +179,18 @@ def evaluate_run(
             n_labels=sum(value >= 0 for topic in judged.values() for value in topic.values()),
         ),
         confidence_level=level,
-        notes=(f"{len(missing):,} topics of the run have no judgements and were left out.",) if missing else (),
+        notes=tuple(_notes(n_unjudged=len(retrieved.keys() - judged.keys()), n_unknown=int(np.sum(~known)))),
     )
+
+
+def _notes(*, n_unjudged: int, n_unknown: int) -> Iterator[str]:
+    if n_unjudged:
+        yield f"{n_unjudged:,} topics of the run have no judgements and were left out."
+    if n_unknown:
+        yield (
+            f"{n_unknown:,} topics have no relevant document among those judged, and not all were: their infAP may be "
+            "anything from 0 to 1, and the mean leaves them out."
+        )
 
 
 def _read(

@@ -152,14 +152,20 @@ def test_counting_known_items_in_both_samples_fails_the_same_check(world, other_
     assert covers(n_covered_by_new_rank(labels, other_ranking, n_runs=40, **how), 40, level=LEVEL)
 
 
-def carried_runs(labels, rank_anew, n_runs: int) -> int:
+POINT = karat.Point(labels=200)
+
+
+def carried_runs(labels, rank_anew, n_runs: int, method=POINT) -> int:
     """Count the runs in which the curve of `carry_over` holds; the ranking may look at what was drawn."""
     found = 0
     for seed in range(n_runs):
         facts = pd.DataFrame({"id": np.arange(N), "old": -np.arange(N), "right": labels})
-        study = karat.Study(karat.open(facts, score="old", id="id", seed=seed), karat.Point(labels=200))
-        drawn = np.array(study.ask().ids, dtype=np.int64)
-        study.tell({int(item): int(labels[item]) for item in drawn})
+        study = karat.Study(karat.open(facts, score="old", id="id", seed=seed), method)
+        asked: list[int] = []
+        while len(ids := study.ask(500).ids):
+            study.tell({item: int(labels[int(item)]) for item in ids})
+            asked += ids
+        drawn = np.array(asked, dtype=np.int64)
         facts["new"] = rank_anew(drawn, seed)
         ranking = karat.open(facts, score="new", id="id")
         curve = karat.carry_over(karat.Bought(study.engine, study.draw, study.labels), ranking)
@@ -185,6 +191,8 @@ def test_a_model_trained_on_the_labels_breaks_the_bounds(world):
 
     assert carried_runs(labels, trained, 12) == 0
     assert covers(carried_runs(labels, independent, 12), 12, level=0.95)
+    in_looks = karat.Certify(absolute=0.1, from_rank=200, looks=2)
+    assert covers(carried_runs(labels, independent, 12, in_looks), 12, level=0.95)
 
 
 # --- through the public functions

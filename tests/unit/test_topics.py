@@ -104,6 +104,18 @@ def test_what_is_judged_in_full_has_no_width():
     assert scores.mean_inferred.low < scores.mean_inferred.high
 
 
+def test_a_topic_without_relevant_judgements_says_nothing():
+    run = "1 Q0 a 1 9 me\n2 Q0 b 1 9 me\n3 Q0 c 1 9 me\n4 Q0 d 1 9 me\n"
+    qrels = "1 0 a 1\n2 0 b -1\n3 0 c 0\n3 0 x -1\n4 0 d 0\n"  # topics 2 and 3: nothing, or nothing relevant yet
+    scores = evaluate_run(io.StringIO(run), io.StringIO(qrels), n_replicates=100)
+    assert scores.inferred_low.tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert scores.inferred_high.tolist() == [1.0, 1.0, 1.0, 0.0]
+    assert (scores.mean_inferred.low, scores.mean_inferred.estimate, scores.mean_inferred.high) == (0.5, 0.5, 0.5)
+    assert scores.notes[0].startswith("2 topics have no relevant document")
+    nothing = evaluate_run(io.StringIO("2 Q0 b 1 9 me\n"), io.StringIO("2 0 b -1\n"), n_replicates=100)
+    assert (nothing.mean_inferred.low, nothing.mean_inferred.high) == (0.0, 1.0)
+
+
 def test_the_width_shrinks_with_the_judged_share_of_the_pool():
     labels = np.array([1, 0, 1, 0, 1, 1, 0, 0], dtype=np.int8)
     few = Judged(labels, np.ones(8, dtype=bool), 1, 1, 990)  # 10 of 1,000 judged

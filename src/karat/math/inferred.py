@@ -39,6 +39,11 @@ class Judged(NamedTuple):
         n_pooled = int(np.sum(self.pooled | (self.labels >= 0))) + missed + self.missed_unjudged
         return n_judged / max(n_pooled, 1)
 
+    @property
+    def says_something(self) -> bool:
+        """Whether a relevant document is known, or none can be left."""
+        return bool(np.any(self.labels == 1)) or self.missed_relevant > 0 or self.judged_share == 1.0
+
 
 def inferred_average_precision(topic: Judged, weights: Floats | None = None) -> Floats:
     """Return infAP, once for each row of weights of the judged documents (retrieved, then missed relevant ones).
