@@ -105,6 +105,7 @@ MODES = {
     "hostile proxy": {"relative": 0.1, "absolute": 0.04, "from_rank": 200},
     "hostile proxy in looks": {"relative": 0.1, "absolute": 0.05, "from_rank": 200, "looks": 2},
     "budget in looks": {"budget": 300, "from_rank": 200, "looks": 2},
+    "pending in looks": {"relative": 0.12, "absolute": 0.06, "from_rank": 200, "pending": 40, "looks": 2},
     "good proxy pending": {"relative": 0.12, "absolute": 0.06, "from_rank": 200, "pending": 40},
     "known error rates": {"relative": 0.12, "absolute": 0.08, "from_rank": 200, "label_errors": KNOWN_RATES},
     "gold": {"relative": 0.15, "absolute": 0.1, "from_rank": 200},

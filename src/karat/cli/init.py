@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -71,9 +71,6 @@ def run(
         extra=extra, rule=rule, tie=tie, gold_share=0.0 if gold is None else gold_share, price=price,
         currency=currency, show_scores=show_scores,
     )  # fmt: skip
-    given: dict[str, Any] = dict(choice.given)
-    if choice.name == "certify":
-        given.setdefault("pending", campaign.ahead)
     engine = study.open_resource(source, score=score, id=id, seed=seed, higher_is_better=not lower_is_better)
     questions = []
     if gold is not None:
@@ -87,7 +84,7 @@ def run(
             engine,
             campaign,
             by=house.owner(),
-            method=Choice(choice.name, given).make(),
+            method=Choice(choice.name, campaign.suit(choice.name, choice.given)).make(),
             proxy=proxy,
         )
         if gold is not None:

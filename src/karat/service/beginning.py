@@ -60,10 +60,7 @@ def begin_project(house: Installation, sources: Sources, plan: Plan, *, by: User
 
 
 def _make_method(plan: Plan, campaign: Campaign) -> Method:
-    given = dict(plan.parameters)
-    if plan.method == "certify":
-        given.setdefault("pending", campaign.ahead)
     try:
-        return catalogue.make_method(plan.method, **given)
+        return catalogue.make_method(plan.method, **campaign.suit(plan.method, plan.parameters))
     except TypeError as error:
         raise InvalidInput(f"'parameters' must be such as {plan.method} has; {error}.") from error

@@ -137,6 +137,14 @@ class Campaign:
                 return MEANINGS[option.meaning]
         raise _check.refuse("value", "one of " + ", ".join(repr(option.value) for option in self.options), value)
 
+    def suit(self, method: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a method's parameters, completed for people who answer side by side.
+
+        certify then knows that answers are out while it goes on, and looks twice: the whole curve is seen early, and
+        the second look makes up for what the first could not know.
+        """
+        return {"pending": self.ahead, "looks": 2, **given} if method == "certify" else dict(given)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 

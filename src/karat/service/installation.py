@@ -144,7 +144,7 @@ class Installation:
         if method is None:
             from karat.designs.certify import Certify  # noqa: PLC0415
 
-            method = Certify(pending=campaign.ahead)
+            method = Certify(**campaign.suit("certify", {}))
         design = method.begin(
             engine.n_items,
             seed=engine.seed,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from karat.math.certify.noise import LabelErrors
 
 SLACK, LEAN_SLACK = 0.935, 0.955
-PENDING_SLACK, MANY_PENDING_SLACK = 0.905, 0.88
+PENDING_SLACK, MANY_PENDING_SLACK, PENDING_IN_LOOKS_SLACK = 0.905, 0.88, 0.915
 SIDES = ("both", "lower", "upper")
 _LAST_LOOK_SHARE = 0.9
 _LOOK_GROWTH = 2.0
@@ -111,6 +111,8 @@ class Settings:
         """Share of the tolerance that planning aims at."""
         if self.budget is not None:
             return 1.0
+        if self.pending > 0 and self.looks > 1:  # a later look makes up for what an earlier one could not know
+            return PENDING_IN_LOOKS_SLACK
         if self.pending > 0:
             return MANY_PENDING_SLACK if self.pending > 20 else PENDING_SLACK
         return LEAN_SLACK if self.lean else SLACK

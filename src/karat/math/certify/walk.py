@@ -82,7 +82,7 @@ class Walk:
         Returns
         -------
         Cells
-            Empty when the walk is done, or when it must wait for answers (of the pilot, or of a look).
+            Empty when the walk is done, or when it must wait for the answers of the pilot.
         """
         if n is not None:
             _check.whole("n", n, least=1)
@@ -97,6 +97,8 @@ class Walk:
         left = NO_BUDGET if n is None else n
         while left > 0 and self._can_go_on():
             if not self._looks or self._looks[-1].laid_out:
+                if laid_out:  # what a look begins with must not depend on how the one before ended
+                    break
                 self._begin_look()
                 continue
             cells = self._looks[-1].lay_out(left, known=self._known)
@@ -167,7 +169,7 @@ class Walk:
             return self.settings.budget is None or self.settings.budget > self.n_pilot
         if not self._looks[-1].laid_out:
             return True
-        return len(self._looks) < self.settings.looks and not len(self._looks[-1].pending) and not self.target_met
+        return len(self._looks) < self.settings.looks and not self.target_met
 
     def _begin_look(self) -> None:
         self._finished = self.bounds() if self._looks else None
@@ -257,7 +259,7 @@ class Walk:
     @property
     def pending(self) -> NDArray[np.int64]:
         """Ranks asked for and not yet answered."""
-        waiting = [look.pending for look in self._looks[-1:]]
+        waiting = [look.pending for look in self._looks]
         if self._pilot_asked:
             waiting.append(self._pilot_ranks[self._pilot_values == PENDING])
         return np.unique(np.concatenate(waiting)) if waiting else np.empty(0, np.int64)
