@@ -12,7 +12,7 @@ import typer
 from karat import _check, plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
-from karat.errors import InvalidInput
+from karat.errors import InvalidData, InvalidInput
 from karat.formats.formulas import neutralise
 from karat.formats.tables import FileTable
 from karat.math.agreement.vote_errors import LabelErrors
@@ -39,6 +39,7 @@ OPTIONS = {
     "metric": "--metric",
     "interval": "--interval",
     "documents": "--document",
+    "stated_in": "--stated-in",
     "sensitivity": "--sensitivity",
     "specificity": "--specificity",
     "items": "--items",
@@ -226,21 +227,38 @@ def errors(
 def truth(
     pool: Folder,
     instances: Annotated[Path, typer.Argument(help="True relations of randomly chosen, exhaustively read documents.")],
-    relation: Annotated[list[str] | None, typer.Option("--relation", help="Its columns; 'id' if not given.")] = None,
+    relation: Annotated[
+        list[str] | None, typer.Option("--relation", help="Its columns; the pool's, or 'id', if not given.")
+    ] = None,
     document: Annotated[str | None, typer.Option("--document", help="The column that names the document.")] = None,
+    stated_in: Annotated[
+        str | None, typer.Option("--stated-in", help="The column that says how many documents state the relation.")
+    ] = None,
 ) -> None:
     """Take in a sample of true relations, from which the recall of the whole pool is estimated.
 
     Examples:
 
-        karat pool truth kb true.csv --relation subject --relation predicate --relation object --document doc
+        karat pool truth kb true.csv --document doc --stated-in n_documents
     """
     opened = Pool(pool)
     table = FileTable(instances)
-    columns = [table.texts(name) for name in relation or ["id"]]
-    names = [chr(31).join(map(str, parts)) for parts in zip(*columns, strict=True)]
-    opened.tell_truth(names, [str(name) for name in table.texts(document)] if document else ())
-    print_text(f"{len(names):,} true relations taken in.")
+    columns = [_filled(table, name) for name in relation or opened.state.settings.relation or ["id"]]
+    names = [chr(31).join(parts) for parts in zip(*columns, strict=True)]
+    opened.tell_truth(
+        names,
+        _filled(table, document) if document else (),
+        stated_in=table.numbers(stated_in).tolist() if stated_in else (),
+    )
+    print_text(f"{_count(len(names), 'true relation')} taken in. Next: karat pool scores {pool}")
+
+
+def _filled(table: FileTable, column: str) -> list[str]:
+    """Return a column of texts without gaps."""
+    texts = table.texts(column)
+    if None in texts:
+        raise InvalidData(f"{table.name}, row {texts.index(None) + 1}: the column '{column}' is empty.")
+    return [str(text) for text in texts]
 
 
 @group.command()
@@ -375,3 +393,21 @@ def simulate(
             "precision_variance_ratio")  # fmt: skip
     rows = [[name, *(f"{figures[key]:,.3f}" for key in keys)] for name, figures in found["estimators"].items()]
     print_table(["estimator", *(key.replace("_", " ") for key in keys)], rows)
+    if worth is not None:
+        _print_arrivals(found["arrivals"])
+
+
+ARRIVAL_RULES = {
+    "default": "default",
+    "paper": "paper, its own estimate as target",
+    "paper_same_target": "paper, the default's target",
+    "paper_known": "paper, all labels known to the rule",
+}
+
+
+def _print_arrivals(arrivals: dict[str, Any]) -> None:
+    keys = ("labels", "labels_over_default", "error_ratio", "coverage")
+    rows = [[words, *(f"{arrivals[name][key]:,.2f}" for key in keys)] for name, words in ARRIVAL_RULES.items()]
+    print_text(f"\nOne by one, each known as well as by {arrivals['worth']} labels ({arrivals['n_trials']} orders):")
+    print_table(["rule", "labels", "over default's", "squared error over target", "90% intervals cover"], rows)
+    print_text(f"With every label known the default would need {arrivals['fewest_labels']:,.0f}.")

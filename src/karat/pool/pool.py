@@ -249,6 +249,7 @@ class Pool:
         documents: Sequence[str] = (),
         *,
         weights: Sequence[float] = (),
+        stated_in: Sequence[int] = (),
         replace: bool = False,
     ) -> None:
         """Take in true relations found by annotating random documents exhaustively, for the recall of the pool.
@@ -258,15 +259,26 @@ class Pool:
         relations
             Each named as the submissions do: its id, or its relation columns joined by ``chr(31)``.
         documents
-            The document of each; the uncertainty is then that between documents.
+            The document of each; the uncertainty is then that between documents, and a relation told twice for one
+            document counts once.
         weights
             One over the probability with which the document of each was drawn, up to scale; equal if not given.
+        stated_in
+            In how many documents of the whole collection each is stated, one if not given. A relation that many
+            documents state is met more often; with this it counts once all the same.
         replace
             Let these take the place of all that were told before.
         """
         with self._records.writing():
             self._records.append(
-                truth_event(self.state, relations, documents=documents, weights=weights, replace=replace)
+                truth_event(
+                    self.state,
+                    relations,
+                    documents=documents,
+                    weights=weights,
+                    stated_in=stated_in,
+                    replace=replace,
+                )
             )
 
     def tell_errors(self, errors: LabelErrors | None, *, sure: Collection[str] = ()) -> None:

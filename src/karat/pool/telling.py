@@ -77,6 +77,7 @@ def truth_event(
     *,
     documents: Sequence[str],
     weights: Sequence[float],
+    stated_in: Sequence[int],
     replace: bool,
 ) -> dict[str, Any]:
     """Check true relations from exhaustive annotation and word the event that tells them."""
@@ -85,6 +86,10 @@ def truth_event(
     if weights:
         _check.same_length("relations", len(relations), "weights", len(weights))
         weights = [_check.number("weights", weight, above=0.0) for weight in weights]
+    if stated_in:
+        _check.same_length("relations", len(relations), "stated_in", len(stated_in))
+        counts = [_check.whole("stated_in", count, least=1) for count in stated_in]
+        weights = [weight / count for weight, count in zip(weights or [1.0] * len(counts), counts, strict=True)]
     mixed = bool(documents) != bool(state.documents) and state.truth
     if mixed and not replace:
         raise InvalidInput("'documents' must be given for all true relations or for none.")
