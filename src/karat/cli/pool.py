@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,6 +71,7 @@ def create(
     independent: Annotated[
         bool, typer.Option("--independent", help="Let no label decide how many more are drawn (for betting intervals).")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make an empty pool.
 
@@ -79,7 +81,7 @@ def create(
 
         karat pool create kb --law entity --relation subject --relation predicate --relation object
     """
-    Pool.create(
+    made = Pool.create(
         pool,
         seed=seed,
         half_width=half_width,
@@ -89,7 +91,11 @@ def create(
         universe=universe,
         learn=not independent,
     )
-    print_text(f"An empty pool in {pool}. Next: karat pool add {pool} SYSTEM PREDICTIONS")
+    _report(
+        {"pool": str(pool), **asdict(made.state.settings)},
+        f"An empty pool in {pool}. Next: karat pool add {pool} SYSTEM PREDICTIONS",
+        as_json=as_json,
+    )
 
 
 @group.command()
@@ -103,6 +109,7 @@ def add(
     replace: Annotated[
         bool, typer.Option("--replace", help="Let it take the place of the system of this name.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Submit a system; a pool that does not exist is made.
 
@@ -118,7 +125,18 @@ def add(
     what = f"{system} is in with {_count(added.n_predictions, 'prediction')}"
     if gone is not None:
         what = f"{system} replaces {_count(gone.n_predictions, 'prediction')} with {added.n_predictions:,}"
-    print_text(f"{what}; {_count(len(opened.systems), 'system')} in {pool}. Next: karat pool next {pool}")
+    _report(
+        {**asdict(added), "replaced": None if gone is None else gone.number, "n_systems": len(opened.systems)},
+        f"{what}; {_count(len(opened.systems), 'system')} in {pool}. Next: karat pool next {pool}",
+        as_json=as_json,
+    )
+
+
+def _report(facts: dict[str, Any], text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(facts)
+    else:
+        print_text(text)
 
 
 def _count(n: int, noun: str) -> str:
@@ -126,15 +144,22 @@ def _count(n: int, noun: str) -> str:
 
 
 @group.command()
-def retract(pool: Folder, system: Annotated[str, typer.Argument(help="The system to take off.")]) -> None:
+def retract(
+    pool: Folder, system: Annotated[str, typer.Argument(help="The system to take off.")], as_json: AsJson = False
+) -> None:
     """Take a system off the leaderboard; its labels go on serving the others.
 
     Examples:
 
         karat pool retract matchers levenshtein
     """
-    Pool(pool).retract(system)
-    print_text(f"{system} is off the leaderboard.")
+    opened = Pool(pool)
+    opened.retract(system)
+    _report(
+        {"retracted": system, "n_systems": len(opened.systems)},
+        f"{system} is off the leaderboard; {_count(len(opened.systems), 'system')} in {pool}.",
+        as_json=as_json,
+    )
 
 
 @group.command(name="next")
@@ -186,6 +211,7 @@ def tell(
         bool, typer.Option("--keep-unknown", help="Keep labels of ids that no system predicts yet.")
     ] = False,
     least_grade: Annotated[int, typer.Option(help="Of qrels: the least grade that counts as right.")] = 1,
+    as_json: AsJson = False,
 ) -> None:
     """Take in labels.
 
@@ -196,7 +222,11 @@ def tell(
     opened = Pool(pool)
     new = opened.tell(labels, replace=replace, keep_unknown=keep_unknown, least_grade=least_grade)
     unsure = f", {opened.state.n_unsure:,} of all unsure" if opened.state.n_unsure else ""
-    print_text(f"{_count(new, 'new label')}{unsure}. Next: karat pool next {pool}")
+    _report(
+        {"new": new, "labels": opened.n_labels, "unsure": opened.state.n_unsure},
+        f"{_count(new, 'new label')}{unsure}. Next: karat pool next {pool}",
+        as_json=as_json,
+    )
 
 
 @group.command()
@@ -208,6 +238,7 @@ def errors(
         int | None,
         typer.Option(help="How many gold items each was learnt from, if not exact."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Tell how often labels are wrong; scores are corrected for it. With 1 and 1, labels are right.
 
@@ -220,7 +251,11 @@ def errors(
     told = LabelErrors(sensitivity=sensitivity, specificity=specificity, n_items=items or 0,
                        covariance=((spread[0], 0.0), (0.0, spread[1])))  # fmt: skip
     Pool(pool).tell_errors(None if rates == (1.0, 1.0) else told)
-    print_text(f"Scores are corrected for it. Next: karat pool scores {pool}")
+    _report(
+        {"sensitivity": sensitivity, "specificity": specificity, "items": items},
+        f"Scores are corrected for it. Next: karat pool scores {pool}",
+        as_json=as_json,
+    )
 
 
 @group.command()
@@ -234,6 +269,7 @@ def truth(
     stated_in: Annotated[
         str | None, typer.Option("--stated-in", help="The column that says how many documents state the relation.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Take in a sample of true relations, from which the recall of the whole pool is estimated.
 
@@ -250,7 +286,11 @@ def truth(
         _filled(table, document) if document else (),
         stated_in=table.numbers(stated_in).tolist() if stated_in else (),
     )
-    print_text(f"{_count(len(names), 'true relation')} taken in. Next: karat pool scores {pool}")
+    _report(
+        {"relations": len(names), "relations_in_all": len(opened.state.truth)},
+        f"{_count(len(names), 'true relation')} taken in. Next: karat pool scores {pool}",
+        as_json=as_json,
+    )
 
 
 def _filled(table: FileTable, column: str) -> list[str]:
