@@ -18,11 +18,19 @@ NOTE = "<!-- made by tools/make_reference.py: run `make reference` instead of ed
 
 
 def command_line() -> str:
-    """Return the help pages of all commands."""
-    names = re.findall(r"^\s*\W?\s*([a-z-]+) {2,}", _help(), flags=re.MULTILINE)
+    """Return the help pages of all commands, those of a group after it."""
     pages = ["# Command line\n\n" + NOTE + _block(_help())]
-    pages += [f"\n## karat {name}\n\n" + _block(_help(name)) for name in names if not name.startswith("-")]
+    for name in _commands(_help()):
+        page = _help(name)
+        pages.append(f"\n## karat {name}\n\n" + _block(page))
+        members = _commands(page.partition("─ Commands ")[2])
+        pages += [f"\n### karat {name} {member}\n\n" + _block(_help(name, member)) for member in members]
     return "".join(pages)
+
+
+def _commands(page: str) -> list[str]:
+    names = re.findall(r"^\s*\W?\s*([a-z-]+) {2,}", page, flags=re.MULTILINE)
+    return [name for name in names if not name.startswith("-")]
 
 
 def library() -> str:

@@ -167,3 +167,45 @@ def test_an_id_that_a_spreadsheet_would_run_comes_back_as_it_was(tmp_path):
     asked.write_text("\n".join([lines[0], *(f"{line}1" for line in lines[1:])]) + "\n")
     assert main(["pool", "tell", str(pool), str(asked)]) == 0
     assert Pool(pool).state.labels == {"=1+1": 1, "'=1+1": 1, "plain": 1}
+
+
+def test_every_step_says_what_it_did_as_json(tmp_path, capsys):
+    pool = str(tmp_path / "pool")
+    (tmp_path / "a.csv").write_text("id,relation\n" + "".join(f"i{k},r{k // 2}\n" for k in range(8)))
+    (tmp_path / "labels.csv").write_text("id,label\n" + "".join(f"i{k},1\n" for k in range(8)))
+    true = tmp_path / "true.csv"
+    true.write_text("relation,doc,n\nr0,d1,1\nr0,d1,1\nr8,d1,1\nr9,d2,4\nr1,d2,4\n")
+
+    def run(*arguments):
+        assert main(["pool", *arguments, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    assert run("create", pool, "--relation", "relation", "--half-width", "0.01")["relation"] == ["relation"]
+    added = run("add", pool, "a", str(tmp_path / "a.csv"))
+    assert (added["n_predictions"], added["replaced"], added["n_systems"]) == (8, None, 1)
+    while run("next", pool)["ids"]:
+        assert run("tell", pool, str(tmp_path / "labels.csv"))["labels"] == 8
+    # The pool's own relation is what the file's column names; r0 told twice for d1 counts once: 1.25 of 2.5.
+    assert run("truth", pool, str(true), "--document", "doc", "--stated-in", "n")["relations"] == 5
+    assert run("scores", pool)["pool_recall"] == pytest.approx(1.25 / 2.5)
+    assert run("errors", pool, "--sensitivity", "1", "--specificity", "1")["sensitivity"] == 1
+    assert run("add", pool, "a", str(tmp_path / "a.csv"), "--replace")["replaced"] == 1
+    assert run("retract", pool, "a") == {"retracted": "a", "n_systems": 0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ("r0,d1,1\n,d2,1\n", "row 2: the column 'relation' is empty"),
+        ("r0,,1\n", "row 1: the column 'doc' is empty"),
+        ("r0,d1,x\n", "row 1, column 'n': expected a finite number; got 'x'"),
+        ("r0,d1,0.5\n", "'--stated-in' must be a whole number of at least 1; got 0.5"),
+    ],
+)
+def test_bad_truth_is_refused(tmp_path, capsys, rows, reason):
+    pool = tmp_path / "pool"
+    Pool.create(pool, relation=["relation"])
+    (tmp_path / "true.csv").write_text("relation,doc,n\n" + rows)
+    assert main(["pool", "truth", str(pool), str(tmp_path / "true.csv"), "--document", "doc", "--stated-in", "n"]) == 1
+    assert reason in capsys.readouterr().err
+    assert not Pool(pool).state.truth

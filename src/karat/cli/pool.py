@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ import typer
 from karat import _check, plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
-from karat.errors import InvalidInput
+from karat.errors import InvalidData, InvalidInput
 from karat.formats.formulas import neutralise
 from karat.formats.tables import FileTable
 from karat.math.agreement.vote_errors import LabelErrors
@@ -39,6 +40,7 @@ OPTIONS = {
     "metric": "--metric",
     "interval": "--interval",
     "documents": "--document",
+    "stated_in": "--stated-in",
     "sensitivity": "--sensitivity",
     "specificity": "--specificity",
     "items": "--items",
@@ -69,6 +71,7 @@ def create(
     independent: Annotated[
         bool, typer.Option("--independent", help="Let no label decide how many more are drawn (for betting intervals).")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make an empty pool.
 
@@ -78,7 +81,7 @@ def create(
 
         karat pool create kb --law entity --relation subject --relation predicate --relation object
     """
-    Pool.create(
+    made = Pool.create(
         pool,
         seed=seed,
         half_width=half_width,
@@ -88,7 +91,11 @@ def create(
         universe=universe,
         learn=not independent,
     )
-    print_text(f"An empty pool in {pool}. Next: karat pool add {pool} SYSTEM PREDICTIONS")
+    _report(
+        {"pool": str(pool), **asdict(made.state.settings)},
+        f"An empty pool in {pool}. Next: karat pool add {pool} SYSTEM PREDICTIONS",
+        as_json=as_json,
+    )
 
 
 @group.command()
@@ -102,6 +109,7 @@ def add(
     replace: Annotated[
         bool, typer.Option("--replace", help="Let it take the place of the system of this name.")
     ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Submit a system; a pool that does not exist is made.
 
@@ -117,7 +125,18 @@ def add(
     what = f"{system} is in with {_count(added.n_predictions, 'prediction')}"
     if gone is not None:
         what = f"{system} replaces {_count(gone.n_predictions, 'prediction')} with {added.n_predictions:,}"
-    print_text(f"{what}; {_count(len(opened.systems), 'system')} in {pool}. Next: karat pool next {pool}")
+    _report(
+        {**asdict(added), "replaced": None if gone is None else gone.number, "n_systems": len(opened.systems)},
+        f"{what}; {_count(len(opened.systems), 'system')} in {pool}. Next: karat pool next {pool}",
+        as_json=as_json,
+    )
+
+
+def _report(facts: dict[str, Any], text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(facts)
+    else:
+        print_text(text)
 
 
 def _count(n: int, noun: str) -> str:
@@ -125,15 +144,22 @@ def _count(n: int, noun: str) -> str:
 
 
 @group.command()
-def retract(pool: Folder, system: Annotated[str, typer.Argument(help="The system to take off.")]) -> None:
+def retract(
+    pool: Folder, system: Annotated[str, typer.Argument(help="The system to take off.")], as_json: AsJson = False
+) -> None:
     """Take a system off the leaderboard; its labels go on serving the others.
 
     Examples:
 
         karat pool retract matchers levenshtein
     """
-    Pool(pool).retract(system)
-    print_text(f"{system} is off the leaderboard.")
+    opened = Pool(pool)
+    opened.retract(system)
+    _report(
+        {"retracted": system, "n_systems": len(opened.systems)},
+        f"{system} is off the leaderboard; {_count(len(opened.systems), 'system')} in {pool}.",
+        as_json=as_json,
+    )
 
 
 @group.command(name="next")
@@ -185,6 +211,7 @@ def tell(
         bool, typer.Option("--keep-unknown", help="Keep labels of ids that no system predicts yet.")
     ] = False,
     least_grade: Annotated[int, typer.Option(help="Of qrels: the least grade that counts as right.")] = 1,
+    as_json: AsJson = False,
 ) -> None:
     """Take in labels.
 
@@ -195,7 +222,11 @@ def tell(
     opened = Pool(pool)
     new = opened.tell(labels, replace=replace, keep_unknown=keep_unknown, least_grade=least_grade)
     unsure = f", {opened.state.n_unsure:,} of all unsure" if opened.state.n_unsure else ""
-    print_text(f"{_count(new, 'new label')}{unsure}. Next: karat pool next {pool}")
+    _report(
+        {"new": new, "labels": opened.n_labels, "unsure": opened.state.n_unsure},
+        f"{_count(new, 'new label')}{unsure}. Next: karat pool next {pool}",
+        as_json=as_json,
+    )
 
 
 @group.command()
@@ -207,6 +238,7 @@ def errors(
         int | None,
         typer.Option(help="How many gold items each was learnt from, if not exact."),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Tell how often labels are wrong; scores are corrected for it. With 1 and 1, labels are right.
 
@@ -219,28 +251,54 @@ def errors(
     told = LabelErrors(sensitivity=sensitivity, specificity=specificity, n_items=items or 0,
                        covariance=((spread[0], 0.0), (0.0, spread[1])))  # fmt: skip
     Pool(pool).tell_errors(None if rates == (1.0, 1.0) else told)
-    print_text(f"Scores are corrected for it. Next: karat pool scores {pool}")
+    _report(
+        {"sensitivity": sensitivity, "specificity": specificity, "items": items},
+        f"Scores are corrected for it. Next: karat pool scores {pool}",
+        as_json=as_json,
+    )
 
 
 @group.command()
 def truth(
     pool: Folder,
     instances: Annotated[Path, typer.Argument(help="True relations of randomly chosen, exhaustively read documents.")],
-    relation: Annotated[list[str] | None, typer.Option("--relation", help="Its columns; 'id' if not given.")] = None,
+    relation: Annotated[
+        list[str] | None, typer.Option("--relation", help="Its columns; the pool's, or 'id', if not given.")
+    ] = None,
     document: Annotated[str | None, typer.Option("--document", help="The column that names the document.")] = None,
+    stated_in: Annotated[
+        str | None, typer.Option("--stated-in", help="The column that says how many documents state the relation.")
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Take in a sample of true relations, from which the recall of the whole pool is estimated.
 
     Examples:
 
-        karat pool truth kb true.csv --relation subject --relation predicate --relation object --document doc
+        karat pool truth kb true.csv --document doc --stated-in n_documents
     """
     opened = Pool(pool)
     table = FileTable(instances)
-    columns = [table.texts(name) for name in relation or ["id"]]
-    names = [chr(31).join(map(str, parts)) for parts in zip(*columns, strict=True)]
-    opened.tell_truth(names, [str(name) for name in table.texts(document)] if document else ())
-    print_text(f"{len(names):,} true relations taken in.")
+    columns = [_filled(table, name) for name in relation or opened.state.settings.relation or ["id"]]
+    names = [chr(31).join(parts) for parts in zip(*columns, strict=True)]
+    opened.tell_truth(
+        names,
+        _filled(table, document) if document else (),
+        stated_in=table.numbers(stated_in).tolist() if stated_in else (),
+    )
+    _report(
+        {"relations": len(names), "relations_in_all": len(opened.state.truth)},
+        f"{_count(len(names), 'true relation')} taken in. Next: karat pool scores {pool}",
+        as_json=as_json,
+    )
+
+
+def _filled(table: FileTable, column: str) -> list[str]:
+    """Return a column of texts without gaps."""
+    texts = table.texts(column)
+    if None in texts:
+        raise InvalidData(f"{table.name}, row {texts.index(None) + 1}: the column '{column}' is empty.")
+    return [str(text) for text in texts]
 
 
 @group.command()
@@ -375,3 +433,21 @@ def simulate(
             "precision_variance_ratio")  # fmt: skip
     rows = [[name, *(f"{figures[key]:,.3f}" for key in keys)] for name, figures in found["estimators"].items()]
     print_table(["estimator", *(key.replace("_", " ") for key in keys)], rows)
+    if worth is not None:
+        _print_arrivals(found["arrivals"])
+
+
+ARRIVAL_RULES = {
+    "default": "default",
+    "paper": "paper, its own estimate as target",
+    "paper_same_target": "paper, the default's target",
+    "paper_known": "paper, all labels known to the rule",
+}
+
+
+def _print_arrivals(arrivals: dict[str, Any]) -> None:
+    keys = ("labels", "labels_over_default", "error_ratio", "coverage")
+    rows = [[words, *(f"{arrivals[name][key]:,.2f}" for key in keys)] for name, words in ARRIVAL_RULES.items()]
+    print_text(f"\nOne by one, each known as well as by {arrivals['worth']} labels ({arrivals['n_trials']} orders):")
+    print_table(["rule", "labels", "over default's", "squared error over target", "90% intervals cover"], rows)
+    print_text(f"With every label known the default would need {arrivals['fewest_labels']:,.0f}.")

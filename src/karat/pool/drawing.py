@@ -44,13 +44,13 @@ def next_draw(connection: duckdb.DuckDBPyConnection, folder: Path, state: State,
     is_final = True
     if unfinished := state.unfinished():
         systems = [state.systems[number - 1] for number in unfinished]
+        if not all((folder / system.folder / "bought.parquet").is_file() for system in systems):
+            _admit_together(connection, folder, state.before(systems), systems)  # the pool is of an older version
         spreads = learned_spreads(connection, folder, state, systems)
     elif waiting := state.waiting():
         together = sum(system.n_predictions for system in waiting) <= LARGEST_BATCH
         systems = waiting if together else waiting[:1]
-        for system in systems:
-            admit(connection, folder, state, number=system.number, place=folder / system.folder)
-            state = replace(state, admitted=[*state.admitted, system])
+        state = _admit_together(connection, folder, state, systems)
         spreads = [(LARGEST_SPREAD, LARGEST_SPREAD)] * len(systems)
         if settings.learn:
             is_final, target = False, target / PILOT_SHARE
@@ -79,6 +79,16 @@ def admit(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *, 
         asked=[folder / draw.file for draw in state.draws],
         batches=state.batches(),
     )
+
+
+def _admit_together(
+    connection: duckdb.DuckDBPyConnection, folder: Path, state: State, systems: Sequence[System]
+) -> State:
+    """Admit systems one after the other; return the state that counts them in."""
+    for system in systems:
+        admit(connection, folder, state, number=system.number, place=folder / system.folder)
+        state = replace(state, admitted=[*state.admitted, system])
+    return state
 
 
 def learned_spreads(

@@ -128,7 +128,7 @@ class Leaderboard(Tabular):
         """Draw the intervals of the ranking metric, best system on top."""
         import matplotlib.pyplot as plt  # noqa: PLC0415 - plotting is optional work
 
-        axes = ax if ax is not None else plt.subplots(figsize=(7, 1 + 0.35 * len(self.rows)))[1]
+        axes = ax if ax is not None else plt.subplots(figsize=(7, 1 + 0.35 * len(self.rows)), layout="constrained")[1]
         scores = [getattr(row, self.metric) for row in self.rows]
         places = range(len(scores), 0, -1)
         axes.hlines(list(places), [s.low for s in scores], [s.high for s in scores], color="tab:blue", linewidth=2)

@@ -59,4 +59,4 @@ def _axes(ax: Axes | None) -> Axes:
         return ax
     import matplotlib.pyplot as plt  # noqa: PLC0415 - plotting is optional work
 
-    return plt.subplots(figsize=(6, 4))[1]
+    return plt.subplots(figsize=(6, 4), layout="constrained")[1]

@@ -32,8 +32,8 @@ ASSUMPTIONS = (
     "Every instance asked for was labelled, and the labels are right.",
     "Submissions do not depend on the labels of the pool.",
     (
-        "True relations told for recall come from documents drawn at random and annotated exhaustively; each is stated "
-        "in one document, otherwise the pool's share of them is over statements."
+        "True relations told for recall come from documents drawn at random and annotated exhaustively; the number of "
+        "documents that state each was told, or is one."
     ),
 )
 WRONG_LABELS = (

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+MOST_ORDERS = 40  # of arrival, to replay
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Study:
@@ -109,7 +111,8 @@ def simulate_study(
     """Measure labels, bias, width and coverage of each estimator; see `karat.math.pooled.simulate.simulate`.
 
     With ``worth``, systems also arrive one by one with the variance of that many labels each as target: the key
-    ``arrivals`` then compares the paper's adaptive rule with ours.
+    ``arrivals`` then compares the paper's adaptive rule with ours in up to 40 orders of arrival, see
+    `karat.math.pooled.arrivals.simulate_arrivals`.
     """
     rng = np.random.default_rng(_check.whole("seed", seed))
     result = simulate(
@@ -124,7 +127,7 @@ def simulate_study(
     )
     result["systems"] = list(study.systems)
     if worth is not None:
-        orders = max(2, min(20, n_trials))
+        orders = max(2, min(MOST_ORDERS, n_trials))
         result["arrivals"] = simulate_arrivals(
             study.law, study.labels, scores=study.scores, worth=worth, n_trials=orders, rng=rng
         )

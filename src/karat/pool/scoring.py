@@ -114,19 +114,26 @@ def gather_settled(
 
 
 def theta_of(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> tuple[PoolRecall, int]:
-    """Recall of the pool from the true relations told so far, and how many of them the pool holds."""
-    if len(state.truth) < 2:
+    """Recall of the pool from the true relations told so far, and how many of them the pool holds.
+
+    Of a relation told several times for one document, the first counts.
+    """
+    kept = np.arange(len(state.truth))
+    if state.documents:
+        pairs = list(zip(state.truth, state.documents, strict=True))
+        kept = np.array(sorted({pair: place for place, pair in reversed(list(enumerate(pairs)))}.values()), dtype=int)
+    if kept.size < 2:
         return POOL_IS_EVERYTHING, 0
     connection.execute("CREATE OR REPLACE TEMP TABLE truth (place INTEGER, relation VARCHAR)")
-    connection.executemany("INSERT INTO truth VALUES (?, ?)", list(enumerate(state.truth)))
+    connection.executemany("INSERT INTO truth VALUES (?, ?)", [(n, state.truth[k]) for n, k in enumerate(kept)])
     inside = connection.execute(
         f"""SELECT place FROM (SELECT place, md5_number_lower('{state.settings.seed}:' || relation) AS key FROM truth)
         SEMI JOIN (SELECT key FROM {files(state.unit_files(folder))}) u USING (key)"""  # noqa: S608
     ).fetchnumpy()["place"]
-    hits = np.zeros(len(state.truth), dtype=np.int8)
+    hits = np.zeros(kept.size, dtype=np.int8)
     hits[np.asarray(inside, dtype=np.int64)] = 1
-    documents = state.documents if len(set(state.documents)) > 1 else None
-    return pool_recall(hits, documents, weights=state.weights), int(hits.sum())
+    documents = [state.documents[k] for k in kept] if len(set(state.documents)) > 1 else None
+    return pool_recall(hits, documents, weights=np.asarray(state.weights)[kept]), int(hits.sum())
 
 
 def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) -> float:

@@ -146,6 +146,13 @@ class State:
             admitted=[system for system in self.admitted if system.is_judge or system.number in first],
         )
 
+    def before(self, systems: Sequence[System]) -> State:
+        """Return the state just before these systems, drawn together, were admitted."""
+        numbers = [system.number for system in systems]
+        first_draw = next(k for k, draw in enumerate(self.draws) if list(draw.systems) == numbers)
+        first = min(self.admitted.index(system) for system in systems)
+        return replace(self, draws=self.draws[:first_draw], admitted=self.admitted[:first])
+
     def batches(self, n_draws: int | None = None) -> list[Batch]:
         """Batches after the first draws; draws of one system alone merge into the larger coefficients."""
         return _batches(self.draws[:n_draws])

@@ -1,9 +1,10 @@
-"""Take in labels: what may be told, and what contradicts what was told before."""
+"""Take in labels, true relations and error rates: what may be told, and what contradicts what was told before."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from karat import _check
 from karat.errors import InvalidData, InvalidInput
@@ -12,8 +13,9 @@ from karat.pool.read import LabelFile, load_labels
 from karat.pool.tables import find_strangers, workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
+    from karat.math.agreement.vote_errors import LabelErrors
     from karat.pool.state import State
 
 
@@ -67,6 +69,50 @@ def changes(state: State, given: Mapping[str, int], read: LabelFile | None, *, r
         )
         raise InvalidInput(reason) if read is None else read.source.refuse(read.lines[item], reason)
     return changed
+
+
+def truth_event(
+    state: State,
+    relations: Sequence[str],
+    *,
+    documents: Sequence[str],
+    weights: Sequence[float],
+    stated_in: Sequence[int],
+    replace: bool,
+) -> dict[str, Any]:
+    """Check true relations from exhaustive annotation and word the event that tells them."""
+    if documents:
+        _check.same_length("relations", len(relations), "documents", len(documents))
+    if weights:
+        _check.same_length("relations", len(relations), "weights", len(weights))
+        weights = [_check.number("weights", weight, above=0.0) for weight in weights]
+    if stated_in:
+        _check.same_length("relations", len(relations), "stated_in", len(stated_in))
+        counts = [_check.whole("stated_in", count, least=1) for count in stated_in]
+        weights = [weight / count for weight, count in zip(weights or [1.0] * len(counts), counts, strict=True)]
+    mixed = bool(documents) != bool(state.documents) and state.truth
+    if mixed and not replace:
+        raise InvalidInput("'documents' must be given for all true relations or for none.")
+    event: dict[str, Any] = {"kind": "truth", "relations": list(relations), "documents": list(documents)}
+    if weights:
+        event["weights"] = list(weights)
+    if replace:
+        event["replace"] = True
+    return event
+
+
+def errors_event(state: State, errors: LabelErrors | None, *, sure: Collection[str]) -> dict[str, Any] | None:
+    """Check how often labels are wrong and word the event that tells it; None if nothing changes."""
+    known = frozenset(sure) if errors is not None else frozenset()
+    if errors is not None:
+        for name in ("sensitivity", "specificity"):
+            _check.number(name, getattr(errors, name), above=0.0, most=1.0)
+        if errors.power <= 0.0:
+            raise _check.refuse("sensitivity", "more than 1 less specificity", errors.sensitivity)
+    if (errors, known) == (state.errors, state.sure):
+        return None
+    event: dict[str, Any] = {"kind": "errors", "errors": None if errors is None else asdict(errors)}
+    return {**event, "sure": sorted(known)} if known else event
 
 
 def _word(label: int) -> str:

@@ -384,3 +384,31 @@ def test_writers_in_several_processes_take_turns(tmp_path, files):
     changed.write_bytes(changed.read_bytes() + b" ")
     with pytest.raises(InvalidData, match="changed after it was written"):
         pool.verify()
+
+
+@pytest.mark.parametrize("n_together", [1, 2])
+def test_a_pool_whose_pilot_an_older_version_drew_goes_on_as_if_it_had_not(tmp_path, files, n_together):
+    """Older versions kept no table of what was bought before a system came; it follows from the other files."""
+    pool = Pool.create(tmp_path / "pool", seed=4, half_width=0.06)
+    names = list(files)
+    for name in names[:2]:
+        pool.add(name, files[name])
+        label_all(pool)
+    pool.add("judge", files["s4"], is_judge=True)
+    for name in names[2 : 2 + n_together]:
+        pool.add(name, files[name])
+    pilot = pool.next()
+    pool.tell({name: truth(name) for name in pilot})
+    pool.add("late judge", files["s3"], is_judge=True)
+    older = shutil.copytree(pool.folder, tmp_path / "older")
+    kept = list(older.glob("systems/*/bought.parquet"))
+    assert len(kept) == 2 + n_together + 2
+    for path in kept:
+        path.unlink()
+    rest = pool.next()
+    assert rest
+    assert Pool(older).next() == rest
+    label_all(pool)
+    again = Pool(older)
+    label_all(again)
+    assert again.scores() == pool.scores()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from karat.errors import InvalidInput
 from karat.pool import Pool
 
 COLUMNS = ("subject", "predicate", "object")
@@ -104,3 +105,65 @@ def test_a_new_sentence_for_a_drawn_relation_is_asked_for(tmp_path):
     board = {row.system: row for row in pool.scores().rows}
     assert board["a"].recall.estimate == pytest.approx(0)  # r1 is true, but a's sentence does not say so
     assert board["b"].recall.estimate == pytest.approx(1)
+
+
+def collection(n_documents=120, n_relations=300, seed=3):
+    """Documents that state true relations, some of them in many; the pool finds those that are stated often."""
+    rng = np.random.default_rng(seed)
+    stated_in = np.minimum(rng.geometric(0.4, n_relations), n_documents)
+    held = rng.random(n_relations) < 1 - 0.75**stated_in
+    places = [rng.choice(n_documents, count, replace=False) for count in stated_in]
+    documents = [[r for r in range(n_relations) if d in places[r]] for d in range(n_documents)]
+    return documents, stated_in, held
+
+
+def theta_from(pool, documents, chosen, stated_in=None):
+    rows = [(r, d) for d in chosen for r in documents[d]]
+    counts = [] if stated_in is None else [int(stated_in[r]) for r, _ in rows]
+    pool.tell_truth([f"r{r}" for r, _ in rows], [f"d{d}" for _, d in rows], stated_in=counts, replace=True)
+    return pool.scores().pool_recall
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """A pool whose one system holds what `collection` says."""
+    documents, stated_in, held = collection()
+    path = tmp_path / "a.csv"
+    path.write_text("id,relation\n" + "".join(f"i{r},r{r}\n" for r in np.flatnonzero(held)))
+    pool = Pool.create(tmp_path / "pool", relation=["relation"], half_width=0.2)
+    pool.add("a", path)
+    while asked := pool.next():
+        pool.tell(dict.fromkeys(asked, 1))
+    return pool, documents, stated_in, held
+
+
+def test_theta_counts_each_relation_once_however_many_documents_state_it(holder):
+    pool, documents, stated_in, held = holder
+    everything = range(len(documents))
+    # Every document read: brute force over distinct relations, and over statements.
+    assert theta_from(pool, documents, everything, stated_in) == pytest.approx(held.mean())
+    statements = (held * stated_in).sum() / stated_in.sum()
+    assert theta_from(pool, documents, everything) == pytest.approx(statements)
+    assert statements > held.mean() + 0.08
+    # A few documents at random: near the distinct share on average, which the share of statements is not.
+    rng = np.random.default_rng(4)
+    chosen = [rng.choice(len(documents), 25, replace=False) for _ in range(40)]
+    for counts, is_right in ((stated_in, True), (None, False)):
+        found = np.array([theta_from(pool, documents, some, counts) for some in chosen])
+        z = (found.mean() - held.mean()) / (found.std(ddof=1) / np.sqrt(found.size))
+        assert bool(abs(z) < 4) == is_right
+
+
+def test_a_relation_told_twice_for_one_document_counts_once(holder):
+    pool, *_, held = holder
+    inside, outside = np.flatnonzero(held)[0], np.flatnonzero(~held)[:2]
+    pool.tell_truth([f"r{inside}"] * 5 + [f"r{r}" for r in outside], ["d"] * 6 + ["e"], stated_in=[1] * 7)
+    assert pool.scores().pool_recall == pytest.approx(1 / 3)
+
+
+def test_how_many_documents_state_a_relation_is_checked(holder):
+    pool = holder[0]
+    with pytest.raises(InvalidInput, match="'stated_in' must be a whole number of at least 1; got 0"):
+        pool.tell_truth(["r1", "r2"], ["d", "e"], stated_in=[1, 0])
+    with pytest.raises(InvalidInput, match="stated_in"):
+        pool.tell_truth(["r1", "r2"], ["d", "e"], stated_in=[1])

@@ -11,6 +11,8 @@ from karat import _check
 from karat.math.pooled.joint import joint_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -49,8 +51,22 @@ def arrival_variance(arrival: Arrival, n_new: int) -> float:
     return past + future
 
 
-def paper_count(arrival: Arrival, *, target_variance: float, most: int = 1_000_000) -> int:
-    """Smallest number of draws whose conservative variance meets the target, by bisection.
+def known_arrival_variance(arrival: Arrival, n_new: int) -> float:
+    """Exact variance of the same estimate when every label is known: what the rule would need to know."""
+    counts = np.append(arrival.n_draws, n_new)
+    weights = joint_weights(arrival.overlap[None, :], counts)[0]
+    value = arrival.law[-1] * arrival.labels / (weights @ arrival.law)
+    return float((weights**2 / counts) @ (arrival.law @ value**2 - (arrival.law @ value) ** 2))
+
+
+def paper_count(
+    arrival: Arrival,
+    *,
+    target_variance: float,
+    variance: Callable[[Arrival, int], float] = arrival_variance,
+    most: int = 1_000_000,
+) -> int:
+    """Smallest number of draws whose variance, by default the conservative one, meets the target, by bisection.
 
     Returns ``most`` when even that many do not meet it.
 
@@ -65,12 +81,12 @@ def paper_count(arrival: Arrival, *, target_variance: float, most: int = 1_000_0
     400
     """
     target = _check.number("target_variance", target_variance, above=0.0)
-    if arrival_variance(arrival, 1) <= target:
+    if variance(arrival, 1) <= target:
         return 1
     missed, met = 1, most
     while met - missed > 1:
         middle = (missed + met) // 2
-        if arrival_variance(arrival, middle) <= target:
+        if variance(arrival, middle) <= target:
             met = middle
         else:
             missed = middle

@@ -1,9 +1,11 @@
 """The paper's estimators: identities it proves, a slow textbook twin, and its fault."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from karat.math.pooled.adaptive import arrival_variance, arrive, paper_count
+from karat.math.pooled.adaptive import arrival_variance, arrive, known_arrival_variance, paper_count
 from karat.math.pooled.bias import pooled_score
 from karat.math.pooled.joint import (
     BiasedRecallWarning,
@@ -138,3 +140,20 @@ def test_the_paper_s_count_is_the_smallest_that_meets_the_target():
     assert paper_count(first, target_variance=1 / 500) == 500
     # Labels already bought for overlapping systems save draws.
     assert paper_count(arrival, target_variance=1 / 500) < 500
+
+
+def test_the_count_that_knows_all_labels_meets_the_target_exactly():
+    law, labels = overlapping()
+    times_drawn = np.zeros(law.shape)
+    times_drawn[:2, 0] = 40  # only their number counts
+    arrival, _ = arrive(law, new=3, earlier=[0, 1], times_drawn=times_drawn, labels=labels)
+    arrival = replace(arrival, n_draws=np.array([40.0, 40.0]))
+    target = 0.002
+    count = paper_count(arrival, target_variance=target, variance=known_arrival_variance)
+
+    def exact(n_new):
+        return joint_precision_variance(law[[0, 1, 3]], labels, n_draws=[40, 40, n_new])[-1]
+
+    assert exact(count) <= target < exact(count - 1)
+    assert known_arrival_variance(arrival, count) == pytest.approx(exact(count))
+    assert arrival_variance(arrival, count) != pytest.approx(exact(count))
