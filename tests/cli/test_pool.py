@@ -209,3 +209,10 @@ def test_bad_truth_is_refused(tmp_path, capsys, rows, reason):
     assert main(["pool", "truth", str(pool), str(tmp_path / "true.csv"), "--document", "doc", "--stated-in", "n"]) == 1
     assert reason in capsys.readouterr().err
     assert not Pool(pool).state.truth
+
+
+def test_a_bad_first_submission_makes_no_pool(tmp_path, capsys):
+    (tmp_path / "bad.csv").write_text("id\na\na\n")
+    assert main(["pool", "add", str(tmp_path / "pool"), "a", str(tmp_path / "bad.csv")]) == 1
+    assert "line 3: id 'a' appears twice, first on line 2" in capsys.readouterr().err
+    assert not (tmp_path / "pool").exists()

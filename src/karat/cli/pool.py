@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import shutil
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +14,7 @@ import typer
 from karat import _check, plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
-from karat.errors import InvalidData, InvalidInput
+from karat.errors import InvalidData, InvalidInput, KaratError
 from karat.formats.formulas import neutralise
 from karat.formats.tables import FileTable
 from karat.math.agreement.vote_errors import LabelErrors
@@ -119,8 +120,14 @@ def add(
 
         karat pool add trec bm25 bm25.run --depth 100
     """
-    opened = Pool(pool) if pool.exists() else Pool.create(pool)
-    gone = opened.add(system, predictions, team=team, is_judge=judge, depth=depth, replace=replace)
+    is_new = not pool.exists()
+    opened = Pool.create(pool) if is_new else Pool(pool)
+    try:
+        gone = opened.add(system, predictions, team=team, is_judge=judge, depth=depth, replace=replace)
+    except KaratError:
+        if is_new:
+            shutil.rmtree(pool)
+        raise
     added = opened.state.systems[-1]
     what = f"{system} is in with {_count(added.n_predictions, 'prediction')}"
     if gone is not None:
