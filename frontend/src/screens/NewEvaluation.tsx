@@ -116,7 +116,7 @@ export function NewEvaluation() {
       {kind.value === "relations" && <section class="card" aria-labelledby="read-title">
         <h2 id="read-title">Documents to read, for recall</h2>
         <div class="row">
-          <Field name="read" label="How many" hint="None if empty; they can be drawn later." trouble={wrong}>
+          <Field name="read" label="How many" hint="None if empty." trouble={wrong}>
             <input type="number" min={1} max={found?.n_documents} value={read.value} onInput={(event) => { read.value = event.currentTarget.value; }} /></Field>
           <Field name="read_law" label="Drawn" trouble={wrong}>
             <select value={readLaw.value} onChange={(event) => { readLaw.value = event.currentTarget.value; }}>

@@ -193,7 +193,21 @@ def test_a_new_evaluation_from_the_page_by_keyboard(serve_made, corpus, open_pag
         write(tmp_path / "s.jsonl", make_systems(corpus, 1, seed=6)["system-01"])
     )
     page.get_by_role("button", name="Check").press("Enter")
-    expect(page.locator(".said")).to_contain_text("EUR")
+    expect(page.locator(".said")).to_contain_text("EUR. It waits for the owner.")
+    control(page, "Labels a submission may need").fill("1000")
+    expect(page.get_by_text("Labels a submission may need (50.00 EUR)")).to_be_visible()
+    control(page, "Labels of all of them together").fill("500")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("'in_all' must be as much as one submission may need")
+    control(page, "Labels of all of them together").fill("1000")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page.locator(".said")).to_contain_text("1,000 labels or fewer are accepted unasked")
+    page.get_by_label("System").fill("second")
+    page.get_by_label("Predictions").set_input_files(tmp_path / "s.jsonl")
+    page.get_by_role("button", name="Check").press("Enter")
+    expect(page.locator(".said")).to_contain_text("It is in the pool.")
+    expect(page.get_by_role("button", name="Accept and pay")).to_have_count(1)
+    assert axe(page) == []
     open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
 
 
