@@ -44,6 +44,22 @@ function Board({ board, metric }: { board: Leaderboard; metric: string }) {
   </table></div>;
 }
 
+function AllowanceForm({ task, busy, onSave }: { task: Task; busy: boolean; onSave: (each: number, inAll: number) => void }) {
+  const each = useSignal(String(task.allowance.each)), inAll = useSignal(String(task.allowance.in_all));
+  const worth = (labels: string) => task.label_price > 0 ? ` (${money(Number(labels) * task.label_price, task.currency)})` : "";
+  return <section aria-labelledby="allow-title">
+    <h2 id="allow-title">Accepted unasked</h2>
+    <form class="inline" onSubmit={(event) => { event.preventDefault(); onSave(Number(each.value), Number(inAll.value)); }}>
+      <label class="wide">Labels a submission may need{worth(each.value)}
+        <input type="number" min={0} required value={each.value} onInput={(event) => { each.value = event.currentTarget.value; }} /></label>
+      <label class="wide">Labels of all of them together{worth(inAll.value)}
+        <input type="number" min={0} required value={inAll.value} onInput={(event) => { inAll.value = event.currentTarget.value; }} /></label>
+      <button disabled={busy}>Save</button>
+    </form>
+    <p class="hint">0: you are asked about every submission. Each counts with the most that it may need; {plural(task.allowance.used, "label")} used so far.</p>
+  </section>;
+}
+
 export function Evaluation({ slug }: { slug: string }) {
   const base = `/projects/${slug}`;
   const task = useSignal<Task | null>(null), board = useSignal<Leaderboard | null>(null);
@@ -86,7 +102,7 @@ export function Evaluation({ slug }: { slug: string }) {
       const found = await post<Submission>(`${base}/submissions?${query}`, file);
       name.value = "";
       form.reset();
-      return `${found.system}: ${plural(found.n_predictions, "prediction")}, ${number(found.n_new)} of them new. ${price(found)}`;
+      return `${found.system}: ${plural(found.n_predictions, "prediction")}, ${number(found.n_new)} of them new. ${price(found)} ${found.state === "accepted" ? "It is in the pool." : "It waits for the owner."}`;
     });
   };
   const price = (each: Submission) => {
@@ -142,8 +158,14 @@ export function Evaluation({ slug }: { slug: string }) {
         <button class="primary" disabled={busy.value}>Check</button>
       </form>
       <p class="hint">{now.kind === "relations" ? "CSV, TSV or JSON lines; offsets count characters (Unicode code points) from 0, the end is not included. Columns:" : "CSV, TSV, JSON lines or Parquet with a column"}{" "}
-        {now.columns.map((each, place) => <span key={each}>{place > 0 && ", "}<code>{each}</code></span>)}; perhaps <code>score</code>. Nothing is spent before the owner accepts it.</p>
+        {now.columns.map((each, place) => <span key={each}>{place > 0 && ", "}<code>{each}</code></span>)}; perhaps <code>score</code>. {now.allowance.each > 0
+          ? `What needs ${plural(now.allowance.each, "label")} or fewer is accepted at once, while ${plural(Math.max(now.allowance.in_all - now.allowance.used, 0), "label")} are left for that.`
+          : "Nothing is spent before the owner accepts it."}</p>
     </section>}
+    {owns && <AllowanceForm task={now} busy={busy.value} onSave={(each, inAll) => void act(async () => {
+      await call("PUT", `${base}/allowance`, { each, in_all: inAll });
+      return each > 0 ? `Submissions that need ${plural(each, "label")} or fewer are accepted unasked.` : "You are asked about every submission.";
+    })} />}
     {mine.length > 0 && <section aria-labelledby="mine-title">
       <h2 id="mine-title">{owns ? "Submissions" : "Your submissions"}</h2>
       <ul class="cards submissions">{mine.map((each) => <li key={each.id} class="card">

@@ -8,13 +8,14 @@ export function Projects() {
   return <main>
     <div class="bar">
       <h1>My projects</h1>
-      {me.value?.is_admin && <a class="button" href="#/new">New project</a>}
+      {me.value?.is_admin && <p class="buttons"><a class="button" href="#/new">New project</a>
+        <a class="button" href="#/new/evaluation">New evaluation</a></p>}
     </div>
     {me.value !== null && !me.value.has_password &&
       <p class="note">You came by a one-time link. <a href="#/me">Choose a password</a> to come back.</p>}
     {problem !== "" && <p class="problem" role="alert">{problem}</p>}
     {projects?.length === 0 && <p>{me.value?.is_admin
-      ? <>There is no project yet. <a href="#/new">Make one</a> from a table of ranked items.</>
+      ? <>There is no project yet. <a href="#/new">Make one</a> from a table of ranked items, or <a href="#/new/evaluation">an evaluation</a> that others submit to.</>
       : "You belong to no project yet. Ask for an invitation."}</p>}
     <ul class="cards">
       {projects?.map((project) => <li key={project.slug} class="card">

@@ -8,6 +8,7 @@ import { Line, type Piece } from "../parts/Line";
 import { fromMarks, mark, pairsOf, standFor, toggle, toMarks, unmark, type Mark, type Sheet } from "../marks";
 import { me, messageOf } from "../state";
 
+const BLOCK = 50;
 const EMPTY: Sheet = { mentions: [], relations: [] };
 
 /** The first token that ends after a place. */
@@ -18,6 +19,10 @@ function firstFrom(tokens: [number, number][], place: number): number {
     if (tokens[middle]![1] <= place) low = middle + 1; else high = middle;
   }
   return low;
+}
+
+function inBlocks(lines: Piece[][]): Piece[][][] {
+  return Array.from({ length: Math.ceil(lines.length / BLOCK) }, (_, number) => lines.slice(BLOCK * number, BLOCK * (number + 1)));
 }
 
 export function Read({ slug, user }: { slug: string; user: string }) {
@@ -53,14 +58,15 @@ export function Read({ slug, user }: { slug: string; user: string }) {
   };
   const points = useMemo(() => Array.from(text.value?.text ?? ""), [text.value]);
   const words = (low: number, high: number) => points.slice(low, high).join("");
-  const lines = useMemo(() => (text.value?.sentences ?? []).map(([low, high]) => {
+  // in blocks: the browser passes over those that are far away, and has few of them to think about
+  const blocks = useMemo(() => inBlocks((text.value?.sentences ?? []).map(([low, high]) => {
     const tokens = text.value!.tokens, pieces: Piece[] = [];
     for (let place = firstFrom(tokens, low); place < tokens.length && tokens[place]![0] < high; place += 1) {
       const [start, end] = tokens[place]!, next = tokens[place + 1]?.[0] ?? end;
       pieces.push({ place, text: words(start, end), gap: next < high ? words(end, next) : "" });
     }
     return pieces;
-  }), [text.value]);
+  })), [text.value]);
   const nameOf = (each: Mark) => words(each.start, each.end);
   const chosen = (): [number, number] | null => {
     const tokens = text.value?.tokens ?? [];
@@ -190,9 +196,10 @@ export function Read({ slug, user }: { slug: string; user: string }) {
       <div class="bar"><h1>{project.value.title}</h1><span class="status" role="status">{saving.value ? "Saving…" : said.value}</span></div>
       <p class="question">{phase.value === "mentions" ? "Mark every mention." : "Does the sentence state a relation between the two?"}</p>
       <div class="reader" role="group" aria-label={`Document ${found.name}`}>
-        {lines.map((pieces, number) => <Line key={number} pieces={pieces} looks={pieces.map(({ place }) => looks[place]!)}
+        {blocks.map((block, number) => <div key={number} class="block">{block.map((pieces) => <Line key={pieces[0]?.place} pieces={pieces}
+          looks={pieces.map(({ place }) => looks[place]!)}
           onPick={(place, extend) => { dragging.current = true; pick(place, extend); phase.value = "mentions"; }}
-          onSweep={(place) => { if (dragging.current) pick(place, true); }} />)}
+          onSweep={(place) => { if (dragging.current) pick(place, true); }} />)}</div>)}
       </div>
       {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
     </div>

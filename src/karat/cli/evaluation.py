@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from karat import _check
 from karat.cli.client import Client
 from karat.cli.options import AsJson, Db
 from karat.cli.output import print_json, print_table, print_text
@@ -36,7 +35,7 @@ OPTIONS = {
     "pair_price": "--pair-price",
     "predicates": "--predicates",
     "types": "--type",
-    "n": "--read",
+    "read": "--read",
     "read_law": "--read-law",
     "system": "SYSTEM",
 }
@@ -98,35 +97,32 @@ def create(
         karat evaluation create "Entity matching" --question "Is it the same product?"
     """
     from karat.documents.read import read_documents  # noqa: PLC0415  # the other commands need not wait for it
-    from karat.service.evaluation_task import EvaluationTask, campaign_for  # noqa: PLC0415
+    from karat.service.evaluation_beginning import EvaluationPlan, begin_evaluation  # noqa: PLC0415
+    from karat.service.evaluation_task import EvaluationTask  # noqa: PLC0415
     from karat.service.installation import Installation  # noqa: PLC0415
-    from karat.service.reading import check_law  # noqa: PLC0415
     from karat.web.settings import Settings  # noqa: PLC0415
 
     given = read_documents(documents) if documents is not None else []
-    if read is not None:
-        _check.whole("n", read, least=1, most=len(given))
-        check_law(read_law, [(document.name, bool(document.mentions)) for document in given], name="read_law")
     words = _read_predicates(predicates) if predicates is not None else {}
     more: dict[str, Any] = {"types": tuple(type)} if type else {}
-    task = EvaluationTask(kind="relations" if given else "items", predicates=words, token_price=token_price,
-                          pair_price=pair_price, **more)  # fmt: skip
     said: dict[str, Any] = {"question": question} if question else {}
     if guidelines is not None:
         said["guidelines"] = _read_text(guidelines)
-    campaign = campaign_for(task, votes=votes, price=price, currency=currency, **said)
+    plan = EvaluationPlan(
+        title=title,
+        task=EvaluationTask(kind="relations" if given else "items", predicates=words, token_price=token_price,
+                            pair_price=pair_price, **more),
+        settings={"votes": votes, "price": price, "currency": currency, **said},
+        pool={"seed": seed, "half_width": half_width, "confidence_level": confidence, "law": law},
+        documents=given,
+        read=read,
+        read_law=read_law,
+    )  # fmt: skip
     settings = Settings.read(db=db)
     house = Installation(settings.db, pools=settings.pools)
-    reading = None
     try:
-        slug = house.evaluations.create(title, campaign, task, by=house.owner(), documents=given, seed=seed,
-                                        half_width=half_width, confidence_level=confidence, law=law)  # fmt: skip
-        project = house.project(slug)
-        row = house.evaluations.row(project)
-        if read is not None:
-            reading = house.readings.create(project, row, by=house.owner(), n=read, law=read_law, votes=votes,
-                                            seed=seed)  # fmt: skip
-        folder = str(house.pools.home / row.folder)
+        slug, reading = begin_evaluation(house, plan, by=house.owner())
+        folder = str(house.pools.home / house.evaluations.row(house.project(slug)).folder)
     finally:
         house.close()
     if as_json:
@@ -183,8 +179,30 @@ def submit(
     print_text(
         f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. "
         f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. "
-        f"Submission {found['id']} waits for the owner."
+        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool.")
     )
+
+
+@group.command()
+def allow(
+    server: Server,
+    each: Annotated[int, typer.Argument(help="Labels that one submission may need at most; 0: always ask.")],
+    in_all: Annotated[int, typer.Argument(help="Labels that all of them together may need at most.")],
+    token: Token,
+    as_json: AsJson = False,
+) -> None:
+    """Let submissions in unasked while they need few labels; those beyond it go on waiting for you.
+
+    Examples:
+
+        karat evaluation allow http://127.0.0.1:8000/shared-task 100 1000
+    """
+    found = _call(server, token, "PUT", "allowance", json={"each": each, "in_all": in_all})
+    if as_json:
+        print_json(found)
+    else:
+        left = max(found["in_all"] - found["used"], 0)
+        print_text(f"Up to {found['each']:,} labels a submission, {left:,} more in all, are accepted unasked.")
 
 
 @group.command()

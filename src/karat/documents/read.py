@@ -18,7 +18,7 @@ MOST_NAME = 200
 _JSON = (".jsonl", ".ndjson", ".json")
 
 
-def read_documents(source: str | Path) -> list[Document]:
+def read_documents(source: str | Path, *, name: str | None = None) -> list[Document]:
     """Read documents from a file or a folder.
 
     Parameters
@@ -27,6 +27,8 @@ def read_documents(source: str | Path) -> list[Document]:
         A text file (its name is the document's), a folder of text files, each with a ``.ann`` file of brat beside it
         if there are known mentions, or JSON (lines or an array): objects with ``id`` and ``text`` and perhaps
         ``mentions`` (``start``, ``end``, ``type``, ``text``), or tasks as Label Studio exports them.
+    name
+        What the file is called, where that is not how it lies here: a text file's document is named by it.
     """
     path = Path(source)
     if path.is_dir():
@@ -37,7 +39,7 @@ def read_documents(source: str | Path) -> list[Document]:
     elif path.suffix.lower() in _JSON:
         documents = list(_read_json(path))
     elif path.suffix.lower() == ".txt":
-        documents = [_read_text(path)]
+        documents = [_read_text(path, name)]
     else:
         raise InvalidData(f"{path.name}: unknown ending; known are .txt, {', '.join(_JSON)}, or a folder.")
     seen: set[str] = set()
@@ -50,11 +52,12 @@ def read_documents(source: str | Path) -> list[Document]:
     return documents
 
 
-def _read_text(path: Path) -> Document:
+def _read_text(path: Path, called: str | None = None) -> Document:
+    name = path.stem if called is None else Path(called).stem
     text = "".join(read_chunks(path)).replace("\r\n", "\n")
-    _check_text(path.name, path.stem, text)
+    _check_text(path.name, name, text)
     notes = path.with_suffix(".ann")
-    return Document(name=path.stem, text=text, mentions=tuple(_read_brat(notes, text)) if notes.is_file() else ())
+    return Document(name=name, text=text, mentions=tuple(_read_brat(notes, text)) if notes.is_file() else ())
 
 
 def _read_brat(path: Path, text: str) -> Iterator[Mention]:

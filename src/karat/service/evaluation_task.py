@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 KINDS = ("items", "relations")
 MOST_NAMES = 200
+MOST_ALLOWED = 10**9
 
 RELATION_OPTIONS = (
     Option(value="yes", label="Right", key="1", meaning="positive"),
@@ -22,6 +23,35 @@ RELATION_OPTIONS = (
     Option(value="unsure", label="Unsure", key="5", meaning="unsure"),
 )
 """An instance is right if the sentence states the relation and both ends are linked to whom they mean."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """Labels that submissions may ask for without the owner being asked first.
+
+    Parameters
+    ----------
+    each
+        The most that one submission may need; 0: the owner is always asked.
+    in_all
+        The most that all of them together may need.
+    used
+        What those accepted so far may need, each counted with its most.
+    """
+
+    each: int = 0
+    in_all: int = 0
+    used: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("each", "in_all", "used"):
+            _check.whole(name, getattr(self, name), least=0, most=MOST_ALLOWED)
+        if self.in_all < self.each:
+            raise _check.refuse("in_all", f"as much as one submission may need ({self.each:,}) or more", self.in_all)
+
+    def covers(self, labels: int) -> bool:
+        """Whether a submission that may need so many labels is accepted unasked."""
+        return 0 < self.each >= labels and self.used + labels <= self.in_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +68,8 @@ class EvaluationTask:
         Kinds of mentions that people mark in documents.
     token_price, pair_price
         What reading a document costs: for each token, and for each pair of mentions in a sentence.
+    allowance
+        What submissions may cost without the owner being asked.
 
     Examples
     --------
@@ -50,6 +82,7 @@ class EvaluationTask:
     types: tuple[str, ...] = ("person", "organization", "place")
     token_price: float = 0.0
     pair_price: float = 0.0
+    allowance: Allowance = Allowance()
 
     def __post_init__(self) -> None:
         _check.one_of("kind", self.kind, KINDS)
@@ -77,7 +110,8 @@ class EvaluationTask:
     def from_dict(cls, document: Mapping[str, Any]) -> EvaluationTask:
         known = {each.name for each in fields(cls)}
         given = {name: value for name, value in document.items() if name in known}
-        return cls(**{**given, "types": tuple(given.get("types", cls.__dataclass_fields__["types"].default))})
+        types = tuple(given.get("types", cls.__dataclass_fields__["types"].default))
+        return cls(**{**given, "types": types, "allowance": Allowance(**given.get("allowance", {}))})
 
 
 def campaign_for(task: EvaluationTask, **settings: Any) -> Campaign:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,12 +15,14 @@ from karat.documents import relations
 from karat.documents.text import sentence_around, sentences_of, tokens_of
 from karat.errors import InvalidData, InvalidInput
 from karat.service.campaign import make_slug
-from karat.service.evaluation_task import EvaluationTask
+from karat.service.evaluation_task import Allowance, EvaluationTask
 from karat.service.problems import Conflict, NotAllowed, NotFound
 from karat.store import answers, evaluations, people, projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from sqlalchemy.engine import Connection
 
     from karat.documents.text import Document
     from karat.service.campaign import Campaign
@@ -133,6 +136,8 @@ class Evaluations:
             "spent": n_answers * campaign.price,
             "price": campaign.price,
             "currency": campaign.currency,
+            "allowance": asdict(task.allowance),
+            "label_price": self.cost(campaign, 1).money,
         }
 
     def publish(self, project: Project, *, published: bool, by: User) -> None:
@@ -143,6 +148,34 @@ class Evaluations:
             evaluations.set_published(connection, project.id, now if published else None)
             action = "publish" if published else "hide"
             projects.add_audit(connection, action, now=now, user_id=by.id, project_id=project.id)
+
+    def allow(self, project: Project, *, each: int, in_all: int, by: User) -> Allowance:
+        """Set what submissions may cost without the owner being asked; what was used so far stays used."""
+        self.row(project)
+        with self._database.write() as connection:
+            task = self._locked_task(connection, project)
+            allowance = Allowance(each=each, in_all=in_all, used=task.allowance.used)
+            evaluations.set_settings(connection, project.id, replace(task, allowance=allowance).to_dict())
+            projects.add_audit(connection, "allow", now=self._clock(), user_id=by.id, project_id=project.id,
+                               each=each, in_all=in_all)  # fmt: skip
+        return allowance
+
+    def _locked_task(self, connection: Connection, project: Project) -> EvaluationTask:
+        """Return the task as it is now; nobody else changes it until the transaction ends."""
+        projects.lock_project(connection, project.id)
+        row = evaluations.find_evaluation(connection, project.id)
+        assert row is not None  # noqa: S101
+        return self.task(row)
+
+    def _use_allowance(self, project: Project, labels: int, *, only_if_covered: bool = True) -> bool:
+        """Count labels against the allowance (or give them back); return whether it covers them."""
+        with self._database.write() as connection:
+            task = self._locked_task(connection, project)
+            if only_if_covered and not task.allowance.covers(labels):
+                return False
+            allowance = replace(task.allowance, used=task.allowance.used + labels)
+            evaluations.set_settings(connection, project.id, replace(task, allowance=allowance).to_dict())
+        return True
 
     # --- submissions
 
@@ -221,7 +254,18 @@ class Evaluations:
             raise NotFound(f"There is no submission {id}.")
         return found[0]
 
-    def accept(self, project: Project, campaign: Campaign, id: int, *, by: User) -> Submission:
+    def accept_if_allowed(self, project: Project, campaign: Campaign, id: int, *, by: User) -> Submission:
+        """Accept a submission if the allowance covers the most that it may need; otherwise it waits for the owner."""
+        found = self.submission(project, id)
+        if not self._use_allowance(project, found.most_labels):
+            return found
+        try:
+            return self.accept(project, campaign, id, by=by, unasked=True)
+        except BaseException:
+            self._use_allowance(project, -found.most_labels, only_if_covered=False)
+            raise
+
+    def accept(self, project: Project, campaign: Campaign, id: int, *, by: User, unasked: bool = False) -> Submission:
         """Let a submission into the pool and put what it needs before people: from here on it costs."""
         row = self.row(project)
         found = self.submission(project, id)
@@ -244,7 +288,7 @@ class Evaluations:
                         evaluations.set_submission(connection, each.id, state="retracted", version=each.version)
                 evaluations.set_submission(connection, id, state="accepted", version=version)
                 projects.add_audit(connection, "accept", now=self._clock(), user_id=by.id, project_id=project.id,
-                                   system=found.system, version=version)  # fmt: skip
+                                   system=found.system, version=version, unasked=unasked)  # fmt: skip
             file.unlink(missing_ok=True)
         self.replenish(project, campaign)
         return self.submission(project, id)

@@ -54,6 +54,11 @@ def check_law(law: str, documents: Iterable[tuple[str, bool]], *, name: str = "l
         raise _check.refuse(name, "uniform where some documents have no known mentions", law, hint)
 
 
+def reading_slug(slug: str) -> str:
+    """Return the short name of the project in which an evaluation's documents are read."""
+    return f"{slug[:52]}-documents"
+
+
 class Readings:
     """All readings of an installation."""
 
@@ -101,7 +106,7 @@ class Readings:
             NewItem(rank, names[place], 0.0, rank - 1, {"document": names[place], "inclusion": float(inclusion[place])})
             for rank, place in enumerate(drawn.tolist(), start=1)
         ]
-        slug = f"{project.slug[:52]}-documents"
+        slug = reading_slug(project.slug)
         try:
             with self._database.write() as connection:
                 now = self._clock()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat import _check
+from karat.documents.read import read_documents
 from karat.errors import InvalidData
 from karat.formats.tables import FileTable
 from karat.service.problems import NotFound
@@ -21,8 +22,12 @@ from karat.service.shown import HIDDEN, plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from karat.documents.text import Document
+
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 """Endings of files that may be uploaded: nothing packed, which could be far larger than it looks."""
+DOCUMENT_KINDS = (".txt", ".jsonl", ".ndjson", ".json")
+"""Endings of files with documents."""
 MOST_FILES = 1000
 MOST_DEFECTS = 10_000
 _WAITS = 24 * 3600.0
@@ -61,11 +66,11 @@ class Sources:
         self._folder = None if folder is None else folder.resolve()
         self._clock = clock
 
-    def new_upload(self, name: str, *, user_id: int) -> tuple[str, Path]:
+    def new_upload(self, name: str, *, user_id: int, kinds: Sequence[str] = KINDS) -> tuple[str, Path]:
         """Return the source and the path for a file that is about to come; old ones that nobody used are removed."""
         given = Path(name.replace("\\", "/")).name
-        if Path(given).suffix.lower() not in KINDS or len(given.encode()) > 150 or not given.isprintable():
-            raise _check.refuse("name", f"a file's name that ends in {', '.join(KINDS)}", given[:160])
+        if Path(given).suffix.lower() not in kinds or len(given.encode()) > 150 or not given.isprintable():
+            raise _check.refuse("name", f"a file's name that ends in {', '.join(kinds)}", given[:160])
         self._waiting.mkdir(parents=True, exist_ok=True)
         for old in self._waiting.iterdir():
             if old.stat().st_mtime < self._clock() - _WAITS:
@@ -104,6 +109,19 @@ class Sources:
             return path
         self._kept.mkdir(parents=True, exist_ok=True)
         return path.rename(self._kept / path.name.split("-", 1)[1]).resolve()
+
+    def discard(self, source: str, *, user_id: int) -> None:
+        """Take away an upload that has served."""
+        if source.startswith("upload:"):
+            self.find(source, user_id=user_id)[0].unlink(missing_ok=True)
+
+    def documents(self, source: str, *, user_id: int) -> list[Document]:
+        """Return the documents of an upload."""
+        if not source.startswith("upload:"):
+            raise _check.refuse("documents", "an upload, as in 'upload:1f2e...'", source[:200])
+        path, name = self.find(source, user_id=user_id)
+        with called(path, name):
+            return read_documents(path, name=name)
 
     def preview(self, source: str, *, user_id: int, n_rows: int = 5) -> Preview:
         """Return a table's columns and first rows, and a guess which column is the score and which names an item."""

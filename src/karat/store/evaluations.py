@@ -75,6 +75,11 @@ def find_evaluation(connection: Connection, project_id: int) -> EvaluationRow | 
     return EvaluationRow(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5])
 
 
+def set_settings(connection: Connection, project_id: int, settings: Mapping[str, Any]) -> None:
+    changed = update(evaluations).where(evaluations.c.project_id == project_id)
+    connection.execute(changed.values(settings=_dump(settings)))
+
+
 def set_reading(connection: Connection, project_id: int, reading_id: int) -> None:
     connection.execute(update(evaluations).where(evaluations.c.project_id == project_id).values(reading_id=reading_id))
 

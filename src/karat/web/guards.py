@@ -31,6 +31,8 @@ HEADERS = {
 _log = logging.getLogger("karat.web")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS", "TRACE")
 _TAKES_FILES = ("/import", "/api/uploads", "/submissions")
+_DOCUMENTS, MOST_DOCUMENTS = "/api/documents", 100_000_000
+"""Documents are held in memory while they are checked."""
 _EDGES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 
 
@@ -80,7 +82,7 @@ class Guards:
         began, status = time.perf_counter(), 500
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
 
-        most = self.most_upload if scope["path"].endswith(_TAKES_FILES) else self.most_body
+        most = self._most_of(scope["path"])
         body = _Body(receive, most)
 
         async def send_with_headers(message: Message) -> None:
@@ -106,6 +108,12 @@ class Guards:
             self.metrics.count(scope["method"], status, seconds)
             seen = {"method": scope["method"], "path": scope["path"], "status": status, "milliseconds": 1000 * seconds}
             _log.info("request", extra=seen)
+
+    def _most_of(self, path: str) -> int:
+        """Return how many bytes a request may bring."""
+        if path == _DOCUMENTS:
+            return min(MOST_DOCUMENTS, self.most_upload)
+        return self.most_upload if path.endswith(_TAKES_FILES) else self.most_body
 
     async def _run(self, scope: Scope, body: _Body, send: Send) -> None:
         try:

@@ -132,6 +132,85 @@ def test_three_systems_from_upload_to_a_settled_leaderboard(shared, corpus, open
     assert page.request.get(f"{server.url}/api/projects/news/leaderboard?metric=precision").json()["rows"] == rows
 
 
+def control(page, name):
+    """Return the input whose label begins so; a hint may follow."""
+    return page.get_by_label(re.compile(f"^{re.escape(name)}"))
+
+
+def press_tab_to(page, name):
+    """Go on by Tab until the control of this name has the focus; return it."""
+    wanted = control(page, name)
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        if wanted.evaluate("each => each === document.activeElement"):
+            return wanted
+    raise AssertionError(f"{name} is not reached by Tab")
+
+
+def test_a_new_evaluation_from_the_page_by_keyboard(serve_made, corpus, open_page, tmp_path):
+    from playwright.sync_api import expect
+
+    server = serve_made("evaluation", "create", "Other", "--votes", "1")
+    good = write(tmp_path / "news.jsonl", [{"id": d.name, "text": d.text} for d in corpus.documents])
+    mention = {"start": 5, "end": 10, "type": "verb", "text": "sings"}
+    bad = write(
+        tmp_path / "bad.jsonl", [{"id": "a", "text": "Ann."}, {"id": "b", "text": "Zoë sings.", "mentions": [mention]}]
+    )
+    page = open_page(viewport={"width": 1280, "height": 900})
+    sign_in(page, server)
+    page.get_by_role("link", name="New evaluation").press("Enter")
+    page.get_by_role("heading", name="New evaluation").wait_for()
+    assert axe(page) == []
+    page.get_by_label("Documents", exact=True).set_input_files(bad)
+    expect(page.get_by_role("alert")).to_have_text(
+        re.compile(r"^bad\.jsonl, line 2, mention 1: characters 5 to 10 read")
+    )
+    assert axe(page) == []
+    page.get_by_label("Documents", exact=True).set_input_files(good)
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.locator(".sample")).to_contain_text("25 documents")
+    expect(page.get_by_label("Title")).to_have_value("news")
+    for name, text in (("Title", "From the page"), ("Guidelines", "Right only if the *sentence* says so."),
+                       ("Predicates", "employer = works for\nbirthplace = was born in\nseat = has its seat in"),
+                       ("Precision known to within ±", "2"), ("People an item", "1"), ("Price of an answer", "0.05"),
+                       ("Currency", "EUR"), ("How many", "3")):  # fmt: skip
+        press_tab_to(page, name)
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type(text)
+    page.get_by_role("button", name="Begin").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("'half_width' must be")
+    assert axe(page) == []
+    page.emulate_media(color_scheme="dark")
+    assert axe(page) == []
+    page.emulate_media(color_scheme="light")
+    page.get_by_label("Precision known to within ±").fill("0.2")
+    page.get_by_role("button", name="Begin").press("Enter")
+    page.get_by_role("heading", name="From the page", exact=True).wait_for()
+    expect(page.locator(".tiles")).to_contain_text("± 0.2")
+    expect(page.get_by_role("link", name="Documents")).to_be_visible()
+    page.get_by_label("System").fill("first")
+    page.get_by_label("Predictions").set_input_files(
+        write(tmp_path / "s.jsonl", make_systems(corpus, 1, seed=6)["system-01"])
+    )
+    page.get_by_role("button", name="Check").press("Enter")
+    expect(page.locator(".said")).to_contain_text("EUR. It waits for the owner.")
+    control(page, "Labels a submission may need").fill("1000")
+    expect(page.get_by_text("Labels a submission may need (50.00 EUR)")).to_be_visible()
+    control(page, "Labels of all of them together").fill("500")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("'in_all' must be as much as one submission may need")
+    control(page, "Labels of all of them together").fill("1000")
+    page.get_by_role("button", name="Save").press("Enter")
+    expect(page.locator(".said")).to_contain_text("1,000 labels or fewer are accepted unasked")
+    page.get_by_label("System").fill("second")
+    page.get_by_label("Predictions").set_input_files(tmp_path / "s.jsonl")
+    page.get_by_role("button", name="Check").press("Enter")
+    expect(page.locator(".said")).to_contain_text("It is in the pool.")
+    expect(page.get_by_role("button", name="Accept and pay")).to_have_count(1)
+    assert axe(page) == []
+    open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
+
+
 MARKS = (("Ann Lee", 1), ("Acme", 2), ("Bob Roy", 1), ("Acme", 2), ("Cairo", 3))
 
 
@@ -215,6 +294,33 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
     assert axe(owner) == []
     owner.get_by_role("button", name="Use for recall").click()
     expect(owner.locator(".said")).to_contain_text("3 true relations told")
+
+
+def test_no_payload_runs_while_an_evaluation_is_made(serve_made, open_page, tmp_path):
+    """Payloads in every field of the form, in the documents and their file's name, and in what is refused."""
+    from playwright.sync_api import expect
+
+    server = serve_made("evaluation", "create", "Other", "--votes", "1")
+    page = open_page()
+    sign_in(page, server)
+    page.goto(f"{server.url}/#/new/evaluation")
+    scripts = [script for script in SCRIPTS if len(script) < 90]
+    bad = write(tmp_path / "<img src=x onerror=alert(1)>.jsonl", [{"id": scripts[0], "text": " "}])
+    page.get_by_label("Documents", exact=True).set_input_files(bad)
+    expect(page.get_by_role("alert")).to_contain_text("<img src=x onerror=alert(1)>.jsonl, line 1: ")
+    good = write(tmp_path / "<svg onload=alert(1)>.jsonl", [{"id": s, "text": "\n".join(SCRIPTS)} for s in scripts[:5]])
+    page.get_by_label("Documents", exact=True).set_input_files(good)
+    expect(page.locator(".sample")).to_contain_text("<svg onload=alert(1)>.jsonl: 5 documents")
+    for name, text in (("Title", scripts[1]), ("Guidelines", "\n\n".join(SCRIPTS)), ("Question", scripts[2]),
+                       ("Predicates", f"p = {scripts[3]}\n{scripts[4]}"),
+                       ("Kinds of mentions", scripts[5].replace(",", " ")), ("Currency", "<b>x</b>"),
+                       ("How many", "2")):  # fmt: skip
+        control(page, name).fill(text)
+    page.get_by_role("button", name="Begin").click()
+    page.get_by_role("heading", name=scripts[1], exact=True).wait_for()
+    for tag in ("main script", "main iframe", "main object", "main embed", "main video", "main style", "main img"):
+        assert page.locator(tag).count() == 0
+    open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
 
 
 def test_no_payload_runs_in_an_evaluation(serve_made, open_page, tmp_path):

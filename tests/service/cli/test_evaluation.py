@@ -65,6 +65,10 @@ def test_submit_accept_and_read_the_leaderboard(server, folder, capsys, monkeypa
     assert "bad.jsonl, line 1: subject characters" in capsys.readouterr().err
     assert main(["evaluation", "accept", address.replace("/news", "/#/e/news"), "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["state"] == "accepted"
+    assert main(["evaluation", "allow", address, "500", "1000"]) == 0
+    assert "Up to 500 labels a submission, 1,000 more in all" in capsys.readouterr().out
+    assert main(["evaluation", "submit", address, "second", "good.jsonl"]) == 0
+    assert "It is in the pool." in capsys.readouterr().out
     assert main(["evaluation", "scores", address]) == 0
     assert "No system has enough labels yet" in capsys.readouterr().out
     assert main(["evaluation", "truth", address]) == 1

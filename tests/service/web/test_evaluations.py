@@ -113,6 +113,20 @@ def test_a_participant_sees_their_own_alone(owner, client_of, team, base, shared
     assert [row["system"] for row in owner.get(f"{base}/leaderboard").json()["rows"]] == ["system-01"]
 
 
+def test_within_the_allowance_nobody_is_asked(owner, client_of, team, base, shared_task):
+    client = client_of(team)
+    assert client.put(f"{base}/allowance", json={"each": 10**6, "in_all": 10**6}).status_code == 403
+    assert upload(client, base, "before", shared_task.systems["system-02"]).json()["state"] == "checked"
+    refused = owner.put(f"{base}/allowance", json={"each": 9, "in_all": 8})
+    assert (refused.status_code, refused.json()["field"]) == (400, "in_all")
+    assert owner.put(f"{base}/allowance", json={"each": 10**6, "in_all": 10**6}).json()["used"] == 0
+    sent = upload(client, base, "after", shared_task.systems["system-03"]).json()
+    assert (sent["state"], sent["version"]) == ("accepted", 1)
+    said = client.get(f"{base}/evaluation").json()
+    assert said["allowance"] == {"each": 10**6, "in_all": 10**6, "used": sent["most"]["labels"]}
+    assert said["label_price"] * sent["most"]["labels"] == pytest.approx(sent["most"]["money"])
+
+
 def test_a_token_of_the_right_scope_submits(client_of, house, team, base, shared_task):
     for scope, status in (("read", 403), ("submit", 201)):
         _, secret = house.access.make_token(team.id, name=scope, scopes=[scope])

@@ -26,6 +26,7 @@ RULES = {
     "DELETE /api/users/{user}": "administrator",
     "PUT /api/session/keys": "signed in",
     "POST /api/uploads": "administrator", "GET /api/files": "administrator", "GET /api/preview": "administrator",
+    "POST /api/documents": "administrator", "POST /api/evaluations": "administrator",
     "POST /api/projects": "administrator", "POST /api/projects/{project}/gold": "manage",
     "GET /api/projects": "signed in", "GET /api/projects/{project}": "belong",
     "GET /api/projects/{project}/settings": "manage", "PATCH /api/projects/{project}/settings": "manage",
@@ -45,6 +46,7 @@ RULES = {
     "GET /api/projects/{project}/export/items.jsonl": "manage",
     "GET /api/projects/{project}/export/draw.json": "manage",
     "GET /api/projects/{project}/evaluation": "belong", "GET /api/projects/{project}/leaderboard": "belong",
+    "PUT /api/projects/{project}/allowance": "manage",
     "PUT /api/projects/{project}/publication": "manage", "GET /api/projects/{project}/submissions": "submit",
     "POST /api/projects/{project}/submissions": "submit",
     "POST /api/projects/{project}/submissions/{submission}/accept": "manage",
@@ -65,6 +67,7 @@ BODIES = {
     "PUT /api/session/password": {"password": "long enough!"},
     "PUT /api/session/keys": {"keys": {}},
     "POST /api/projects": {"title": "New", "source": "upload:none", "score": "score"},
+    "POST /api/evaluations": {"title": "New", "kind": "relations", "documents": "upload:none"},
     "POST /api/tokens": {"name": "t"},
     "PATCH /api/projects/{project}/settings": {},
     "PUT /api/projects/{project}/members/{member}": {"role": "viewer"},
@@ -77,6 +80,7 @@ BODIES = {
     "POST /api/projects/{project}/judges/{judge}/votes": {"n": 1},
     "POST /api/projects/{project}/adjudications": {"item": 99999, "value": "yes", "request": "p"},
     "PUT /api/projects/{project}/publication": {"published": True},
+    "PUT /api/projects/{project}/allowance": {"each": 1, "in_all": 1},
     "POST /api/projects/{project}/submissions": {},
     "POST /api/projects/{project}/reading": {"documents": 1},
     "POST /api/projects/{project}/annotations": {
@@ -86,12 +90,18 @@ BODIES = {
 QUERIES = {
     "/api/projects/{project}/cutoff": {"precision": 0.9},
     "/api/uploads": {"name": "t.csv"},
+    "/api/documents": {"name": "t.txt"},
     "/api/preview": {"source": "file:none"},
     "/api/projects/{project}/gold": {"name": "t.csv", "truth": "label"},
     "/api/projects/{project}/import": {"format": "csv"},
     "/api/projects/{project}/submissions": {"system": "s", "file": "s.csv"},
 }
-FILES = {"POST /api/uploads", "POST /api/projects/{project}/gold", "POST /api/projects/{project}/import"}
+FILES = {
+    "POST /api/uploads",
+    "POST /api/documents",
+    "POST /api/projects/{project}/gold",
+    "POST /api/projects/{project}/import",
+}
 
 
 def body_of(route):

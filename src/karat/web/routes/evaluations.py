@@ -54,6 +54,13 @@ def publish(body: shapes.Publication, visit: Manage) -> Response:
     return Response(status_code=204)
 
 
+@router.put("/allowance")
+def allow(body: shapes.NewAllowance, visit: Manage) -> shapes.Allowance:
+    """Set how many labels submissions may ask for without you being asked; beyond it they wait for you."""
+    found = visit.house.evaluations.allow(visit.project, each=body.each, in_all=body.in_all, by=visit.caller.user)
+    return shapes.Allowance(each=found.each, in_all=found.in_all, used=found.used)
+
+
 @router.get("/submissions")
 def list_submissions(visit: Submit) -> list[shapes.Submission]:
     """Return your submissions; all of them, if you own the evaluation. The latest come first."""
@@ -63,7 +70,10 @@ def list_submissions(visit: Submit) -> list[shapes.Submission]:
 
 @router.post("/submissions", status_code=201, openapi_extra={"requestBody": _BODY})
 async def submit(request: Request, visit: Submit, system: System, file: File) -> shapes.Submission:
-    """Check predictions (the body is the file) and say what their labels would cost; nothing is spent yet."""
+    """Check predictions (the body is the file) and say what their labels would cost.
+
+    Nothing is spent before the owner accepts it, unless it needs no more than the owner allowed.
+    """
     row = await run_in_threadpool(visit.house.evaluations.row, visit.project)
     folder = visit.house.pools.incoming(row) / f"upload-{secrets.token_hex(8)}"
     folder.mkdir(parents=True)
@@ -74,6 +84,9 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
                 await run_in_threadpool(stream.write, chunk)
         found = await run_in_threadpool(
             visit.house.evaluations.submit, visit.project, system, path, by=visit.caller.user, name=file
+        )
+        found = await run_in_threadpool(
+            visit.house.evaluations.accept_if_allowed, visit.project, visit.campaign, found.id, by=visit.caller.user
         )
         return await run_in_threadpool(_shape, visit, found)
     finally:

@@ -1,0 +1,81 @@
+"""The simulated shared task through the pool that the service keeps: relations, two steps of drawing, 60 runs.
+
+20 systems, 200 documents, people who are right 85% of the time, three votes an instance. Every run draws anew and lets
+people vote anew. The wrong variant scores the same labels as if the majority were always right.
+"""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from shared_task import covers, label_pool, true_metrics
+
+from karat.demo.relations import make_corpus, make_systems
+from karat.documents.relations import check_relations, write_instances
+from karat.math.pooled.estimate import METRICS
+
+ACCURACY, VOTES, HALF_WIDTH, RUNS = 0.85, 3, 0.1, 60
+
+
+def share_covered(board, known):
+    return {m: np.mean([covers(row[m], known[row["system"]][m]) for row in board["rows"]]) for m in METRICS}
+
+
+def run(folder, files, truth, seed):
+    """Draw, let people vote, until nothing is asked any more; return the boards, corrected and not, and the labels."""
+    rng = np.random.default_rng(seed)
+
+    def votes_of(asked):
+        return {name: int(rng.binomial(VOTES, ACCURACY if truth[name] else 1 - ACCURACY)) for name in asked}
+
+    pool, n_labels = label_pool(folder, files, votes_of, n_votes=VOTES, seed=seed, half_width=HALF_WIDTH)
+    corrected = pool.scores().to_dict()
+    pool.tell_errors(None)
+    return corrected, pool.scores().to_dict(), n_labels
+
+
+@pytest.fixture(scope="module")
+def covered(tmp_path_factory):
+    """Return for each variant and metric the share of the 20 intervals that hold the truth, run by run."""
+    place = tmp_path_factory.mktemp("shared")
+    corpus = make_corpus(200, seed=1)
+    systems = make_systems(corpus, 20, seed=1)
+    texts = {document.name: document.text for document in corpus.documents}
+    files = {}
+    for name, lines in systems.items():
+        path = place / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        files[name] = place / f"checked-{name}.jsonl"
+        write_instances(check_relations(path, texts_of=lambda _: texts, predicates={}), files[name])
+    known = true_metrics(corpus, systems)
+    shares, labels = {variant: {m: [] for m in METRICS} for variant in ("corrected", "taken for right")}, []
+    for seed in range(RUNS):
+        *boards, n_labels = run(place / f"pool-{seed}", files, corpus.truth, seed)
+        labels.append(n_labels)
+        for variant, board in zip(shares, boards, strict=True):
+            for m, share in share_covered(board, known).items():
+                shares[variant][m].append(share)
+    print({v: {m: f"{np.mean(s):.3f} (sd {np.std(s):.3f})" for m, s in by.items()} for v, by in shares.items()})  # noqa: T201
+    print({"labels": float(np.mean(labels))})  # noqa: T201
+    return shares
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_intervals_of_the_service_cover_at_their_level(covered):
+    """90% intervals hold the truth in 90% of the cases, less three standard errors between runs (.026 at most)."""
+    for m, shares in covered["corrected"].items():
+        error = np.std(shares) / np.sqrt(RUNS)
+        assert np.mean(shares) >= 0.9 - 3 * error, m
+        assert error < 0.03
+    assert np.mean(covered["corrected"]["f1"]) >= 0.86
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_without_the_correction_they_do_not(covered):
+    shares = covered["taken for right"]["f1"]
+    assert np.mean(shares) < 0.9 - 3 * np.std(shares) / np.sqrt(RUNS)
+    assert np.mean(shares) < 0.86

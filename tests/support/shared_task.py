@@ -1,0 +1,45 @@
+"""A shared task whose truth is known, and its pool without the service around it."""
+
+from __future__ import annotations
+
+from karat.documents.relations import RELATION, instance_id
+from karat.math.agreement.vote_errors import majority_errors
+from karat.pool import Pool
+from karat.service.pools import FEWEST_ITEMS
+
+
+def true_metrics(corpus, systems):
+    """Return each system's precision over instances, and its recall over the distinct relations that any finds."""
+    right = {name: [line for line in lines if corpus.truth[instance_id(line)]] for name, lines in systems.items()}
+    true = {relation_of(line) for lines in right.values() for line in lines}
+    known = {}
+    for name, lines in systems.items():
+        precision, recall = len(right[name]) / len(lines), len({relation_of(each) for each in right[name]}) / len(true)
+        known[name] = {"precision": precision, "recall": recall, "f1": 2 * precision * recall / (precision + recall)}
+    return known
+
+
+def relation_of(line):
+    return line["subject_link"], line["predicate"], line["object_link"]
+
+
+def covers(score, known):
+    return score["low"] <= known <= score["high"]
+
+
+def label_pool(folder, files, votes_of, *, n_votes, **settings):
+    """Make a pool of files and label by majority whatever it asks for; return it and the number of labels.
+
+    ``votes_of(ids)`` says how many votes each gets that are positive. As in the service, the pool is told how often the
+    majority errs before it draws again.
+    """
+    pool = Pool.create(folder, relation=RELATION, **settings)
+    for name, file in files.items():
+        pool.add(name, file)
+    positive = {}
+    while asked := pool.next():
+        positive |= votes_of(asked)
+        pool.tell({name: int(2 * positive[name] > n_votes) for name in asked})
+        if len(positive) >= FEWEST_ITEMS:
+            pool.tell_errors(majority_errors(list(positive.values()), n_votes=n_votes))
+    return pool, len(positive)
