@@ -1,13 +1,15 @@
 """Opening a database and its transactions.
 
 SQLite: write-ahead log and `synchronous = FULL`, so an answer that was acknowledged survives a power cut; a transaction
-that writes takes the write lock at its beginning, so it cannot fail half way because another one wrote meanwhile.
+that writes takes the write lock at its beginning, so it cannot fail half way because another one wrote meanwhile. Who
+has to wait for SQLite's lock looks again now and then, and the unlucky one never finds it free; so the threads of a
+process queue for it here, first come, first served.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy
@@ -15,9 +17,11 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from karat.errors import InvalidInput, MissingExtra
+from karat.store.queue import Queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from sqlalchemy.engine import Connection, Engine
@@ -49,6 +53,7 @@ class Database:
             if self.url.drivername in {"postgresql", "postgres"}:
                 self.url = self.url.set(drivername="postgresql+psycopg")
             self.engine = self._open()
+            self._one_writer: AbstractContextManager[object] = Queue() if self.is_sqlite else nullcontext()
         except (ArgumentError, NoSuchModuleError) as error:
             raise InvalidInput(f"'db' must be a path or a URL of SQLite or PostgreSQL; {error}.") from error
         except ModuleNotFoundError as error:
@@ -74,7 +79,7 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Open a transaction that is committed at the end, or rolled back whole."""
-        with self.engine.begin() as connection:
+        with self._one_writer, self.engine.begin() as connection:
             yield connection
 
     @contextmanager
