@@ -13,17 +13,16 @@ class Queue:
     Examples
     --------
     >>> with Queue() as queue:
-    ...     queue.is_held
-    True
+    ...     len(queue)
+    1
     """
 
     def __init__(self) -> None:
         self._waiting: deque[threading.Lock] = deque()  # the first one has it
         self._guard = threading.Lock()
 
-    @property
-    def is_held(self) -> bool:
-        return bool(self._waiting)
+    def __len__(self) -> int:
+        return len(self._waiting)
 
     def __enter__(self) -> Self:
         mine = threading.Lock()

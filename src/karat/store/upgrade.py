@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from karat.store.database import Database
+MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def upgrade(database: Database, *, revision: str = "head") -> None:
@@ -36,7 +37,7 @@ def revision_of(connection: Connection) -> str | None:
 
 def _config(connection: Connection) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     return config

@@ -25,20 +25,20 @@ def test_first_come_first_served():
         for number in range(20):
             threads.append(threading.Thread(target=wait, args=(number,)))
             threads[-1].start()
-            while len(queue._waiting) < number + 2:
+            while len(queue) < number + 2:
                 time.sleep(0.001)
         assert served == []
     for thread in threads:
         thread.join()
     assert served == list(range(20))
-    assert not queue.is_held
+    assert len(queue) == 0
 
 
 def test_an_error_lets_the_next_one_in():
     queue = Queue()
     with pytest.raises(ZeroDivisionError), queue:
         1 / 0  # noqa: B018
-    assert not queue.is_held
+    assert len(queue) == 0
 
 
 def most_turns_waited(database, write):
