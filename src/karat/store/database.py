@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from karat.errors import InvalidInput, MissingExtra
 from karat.store.queue import Queue
@@ -75,6 +75,16 @@ class Database:
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
+
+    def require_reachable(self) -> None:
+        """Raise one sentence unless the database can be opened."""
+        try:
+            with self.engine.connect():
+                pass
+        except DBAPIError as error:
+            name = self.url.render_as_string() if not self.is_sqlite else str(self.url.database)
+            reason = str(error.orig).strip().splitlines()[0].rstrip(".")
+            raise InvalidInput(f"'db' must be a database that can be opened; got {name}: {reason}.") from error
 
     @contextmanager
     def write(self) -> Iterator[Connection]:

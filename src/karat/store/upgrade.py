@@ -21,6 +21,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 
 def upgrade(database: Database, *, revision: str = "head") -> None:
     """Create or migrate the tables, in one transaction; a database of a newer karat is refused."""
+    database.require_reachable()
     with database.write() as connection:
         config = _config(connection)
         now = revision_of(connection)

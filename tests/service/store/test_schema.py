@@ -146,3 +146,12 @@ def test_a_read_sees_one_state(database):
         assert reading.scalar(count) == before
     with database.read() as reading:
         assert reading.scalar(count) == before + 1
+
+
+def test_a_database_that_cannot_be_opened_is_one_sentence(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("no database, but long enough to look like the file of one" * 20)
+    with pytest.raises(InvalidInput, match=r"got .*notes.txt: file is not a database\.$"):
+        upgrade(Database(path))
+    with pytest.raises(InvalidInput, match=r"'db' must be a database that can be opened; got postgresql.*x:\*\*\*@127"):
+        upgrade(Database("postgresql://x:secret@127.0.0.1:1/karat"))
