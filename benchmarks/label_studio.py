@@ -1,6 +1,6 @@
 """Next item plus submit, over HTTP, side by side with Label Studio on the same machine.
 
-python benchmarks/label_studio.py [--venv FOLDER] [--answers 100]
+python -m benchmarks label_studio [--venv FOLDER] [--answers 100]
 
 Label Studio is installed from PyPI into an environment of its own (temporary, or kept in --venv), never into ours.
 """
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -30,17 +31,17 @@ BAR = 10.0
 CONFIG_FIELDS = ("subject", "relation", "object")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(prog="label_studio")
     parser.add_argument("--venv", default="")
     parser.add_argument("--answers", type=int, default=100)
-    arguments = parser.parse_args(sys.argv[1:] if __name__ == "__main__" else [])
+    options = parser.parse_args(arguments)
     folder = Path(tempfile.mkdtemp(prefix="karat-bench-"))
     try:
-        venv = Path(arguments.venv or os.environ.get("KARAT_LABEL_STUDIO_VENV", "") or folder / "venv")
+        venv = Path(options.venv or os.environ.get("KARAT_LABEL_STUDIO_VENV", "") or folder / "venv")
         with LabelStudio(venv, folder / "data") as studio:
-            theirs = measure_label_studio(studio, arguments.answers)
-            ours = measure_karat(folder, arguments.answers)
+            theirs = measure_label_studio(studio, options.answers)
+            ours = measure_karat(folder, options.answers)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     for name, times in (("Label Studio", theirs), ("karat", ours)):
@@ -198,7 +199,3 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-if __name__ == "__main__":
-    main()

@@ -30,6 +30,10 @@ from karat.service.campaign import Campaign
 from karat.service.installation import Installation
 from karat.store import people
 
+RIGHT = 0.6
+LEAST_SHARE = 0.9
+"""Of the answers that people would give if they never had to wait: with fewer, the load was not what it claims."""
+
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(prog="service_load")
@@ -95,6 +99,8 @@ def _measure(folder: Path, n_people: int, seconds: float, *, warm_up: float, ite
         server.terminate()
         server.wait()
     spent = np.array(times) * 1000
+    if len(spent) < LEAST_SHARE * n_people * seconds:
+        print(f"NOT THE LOAD: {len(spent):,} answers, not {n_people * seconds:,.0f}; people had nothing to do")
     print(f"{len(spent):,} answers by {n_people} people in {seconds:g} s on "
           f"{'PostgreSQL' if '://' in url else 'SQLite'}: p50 {np.percentile(spent, 50):.1f} ms, "
           f"p95 {np.percentile(spent, 95):.1f} ms, p99 {np.percentile(spent, 99):.1f} ms; "
@@ -146,14 +152,14 @@ def _drive(port: int, cookies: list[str], seconds: float) -> list[float]:
             connection.request("POST", f"/api/projects/load/{path}", json.dumps(body), headers)
             return json.loads(connection.getresponse().read())
 
+        dice = np.random.default_rng(number)
         hand = post("next", {"n": 3})
-        step = 0
         time.sleep(number / len(cookies))
         while time.monotonic() < stop:
             began = time.perf_counter()
             if hand["tasks"]:
-                step += 1
-                answer = {"item": hand["tasks"][0]["item"], "value": "yes", "request": f"{number}-{time.time()}"}
+                value = "yes" if dice.random() < RIGHT else "no"  # all alike would soon be enough, and nothing to do
+                answer = {"item": hand["tasks"][0]["item"], "value": value, "request": f"{number}-{time.time()}"}
                 hand = post("answers", {"answers": [answer], "want": 3})["hand"]
                 with lock:
                     times.append(time.perf_counter() - began)

@@ -16,12 +16,14 @@ export interface PastAnswer { item: number; kind: string; value: string | null; 
 export interface Me { name: string; is_admin: boolean; has_password: boolean; keys: Record<string, string> }
 export interface Progress {
   n_items: number; method: string; laid_out: number; labelled: number; unsure: number; open: number; answers: number;
-  price: number; spent: number; currency: string; done: boolean;
+  price: number; spent: number; currency: string; done: boolean; worst_over_target: number | null; target_met: boolean | null;
 }
+export interface Forecast { still_needed: number | null; answers: number | null; cost: number | null }
+export interface Member { id: number; name: string; role: string }
 export interface Bounds { estimate: number; low: number; high: number }
 export interface Curve {
-  headline: string; n_labels: number; confidence_level: number; guarantee: string; crossed: boolean;
-  worst_over_target: number | null; target_met: boolean | null; notes: string[];
+  headline: string; speaks_of: "the truth" | "the labels as given"; sentence: string; corrected: boolean; n_labels: number; confidence_level: number; guarantee: string; crossed: boolean;
+  notes: string[];
   assumptions: { statement: string; verdict: string; finding: string }[];
   summary: Record<string, Bounds>;
   points: Record<string, number[]>;
@@ -84,7 +86,6 @@ export interface ReadingSummary {
   found: { together: number[]; majority: number; spans: number } | null; relations: number; tokens: number; pairs: number;
   spent: number;
 }
-export interface Member { id: number; name: string; role: string }
 
 export class Refusal extends Error {
   constructor(readonly status: number, message: string, readonly field: string | null = null, readonly defects: string[] = []) { super(message); }

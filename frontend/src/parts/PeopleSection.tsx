@@ -33,6 +33,5 @@ export function PeopleSection({ people, priced }: { people: People; priced: bool
         <tbody>{people.pairs.map((pair) => <tr key={`${pair.first} ${pair.second}`}><th scope="row">{pair.first} and {pair.second}</th><td>{number(pair.shared_items)}</td>
           <td>{percent(pair.agreed / pair.shared_items)}</td><td>{pair.kappa === null ? "–" : pair.kappa.toFixed(2)}</td></tr>)}</tbody>
       </table></div></details>}
-    {several && <p class="hint">The curve takes labels as right. If people err often, ask more of them, or begin with <code>--sensitivity</code> and <code>--specificity</code>.</p>}
   </section>;
 }

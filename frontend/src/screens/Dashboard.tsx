@@ -2,14 +2,16 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { call, get, newRequest, post, Refusal, type Curve, type Dispute, type People, type Progress, type Project } from "../api";
+import { call, get, newRequest, post, Refusal, type Curve, type Dispute, type Forecast, type People, type Progress, type Project } from "../api";
 import { CurvePlot, VAGUE } from "../parts/Curve";
 import { Disputes } from "../parts/Disputes";
+import { Members } from "../parts/Members";
 import { PeopleSection } from "../parts/PeopleSection";
 import { me, messageOf } from "../state";
 
 const EVERY = 4000;
 const number = (value: number) => value.toLocaleString("en-US");
+const money = (value: number) => value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const share = (value: number | null | undefined) => value === null || value === undefined ? "–" : value.toFixed(3);
 
 function Tile({ name, value, hint }: { name: string; value: string; hint?: string }) {
@@ -20,8 +22,9 @@ export function Dashboard({ slug }: { slug: string }) {
   const base = `/projects/${slug}`;
   const project = useSignal<Project | null>(null), progress = useSignal<Progress | null>(null);
   const curve = useSignal<Curve | null>(null), people = useSignal<People | null>(null);
-  const disputes = useSignal<Dispute[]>([]), needed = useSignal<number | null>(null);
-  const problem = useSignal(""), link = useSignal(""), role = useSignal("annotator");
+  const disputes = useSignal<Dispute[]>([]), needed = useSignal<Forecast | null>(null);
+  const of = useSignal<"truth" | "given">("truth"), corrected = useSignal(false);
+  const problem = useSignal("");
   const target = useSignal("0.9"), kind = useSignal("precision");
   const found = useSignal<{ rank: number | null; sentence: string } | null>(null);
   const owns = project.value?.role === "owner";
@@ -35,10 +38,11 @@ export function Dashboard({ slug }: { slug: string }) {
       progress.value = now;
       problem.value = "";
       if (!changed) return;
-      [curve.value, people.value] = await Promise.all([get<Curve>(`${base}/curve`), get<People>(`${base}/people`)]);
+      [curve.value, people.value] = await Promise.all([get<Curve>(`${base}/curve?of=${of.value}`), get<People>(`${base}/people`)]);
+      if (of.value === "truth") corrected.value = curve.value.corrected;
       if (project.value.role === "owner") disputes.value = await get<Dispute[]>(`${base}/disagreements`);
       if (found.value !== null) await cutoff();
-      needed.value = (await get<{ still_needed: number | null }>(`${base}/forecast`)).still_needed;
+      needed.value = await get<Forecast>(`${base}/forecast`);
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) me.value = null;
       problem.value = messageOf(error);
@@ -46,17 +50,14 @@ export function Dashboard({ slug }: { slug: string }) {
   };
   const cutoff = async (event?: Event) => {
     event?.preventDefault();
-    try { found.value = await get(`${base}/cutoff?${kind.value}=${encodeURIComponent(target.value)}`); problem.value = ""; }
+    try { found.value = await get(`${base}/cutoff?of=${of.value}&${kind.value}=${encodeURIComponent(target.value)}`); problem.value = ""; }
     catch (error) { problem.value = messageOf(error); }
   };
   const rule = async (dispute: Dispute, value: string) => {
     try { await post(`${base}/adjudications`, { item: dispute.item, value, request: newRequest() }); await refresh(true); }
     catch (error) { problem.value = messageOf(error); }
   };
-  const invite = async (event: Event) => {
-    event.preventDefault();
-    try { link.value = (await post<{ link: string }>(`${base}/invitations`, { role: role.value })).link; } catch (error) { problem.value = messageOf(error); }
-  };
+  const look = async (at: "truth" | "given") => { of.value = at; await refresh(true); };
   const setState = async (state: string) => {
     try { await call("PATCH", `${base}/settings`, { state }); project.value = await get<Project>(base); } catch (error) { problem.value = messageOf(error); }
   };
@@ -69,6 +70,8 @@ export function Dashboard({ slug }: { slug: string }) {
   const shown = curve.value, now = progress.value;
   if (project.value === null || now === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
   const whole = shown?.summary["positives in the list"];
+  const left = needed.value?.still_needed ?? null;
+  const price = (still: Forecast) => [project.value!.votes > 1 && `${number(still.answers!)} answers`, now.price > 0 && `${money(still.cost!)} ${now.currency}`.trim()].filter(Boolean).join(", ") || undefined;
   const begun = now.labelled + now.unsure > 0;
   const doubts = shown?.assumptions.filter((each) => each.verdict === "contradicted") ?? [];
   return <main class="dashboard">
@@ -84,19 +87,23 @@ export function Dashboard({ slug }: { slug: string }) {
     {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
     {shown !== null && <p class="headline" id="headline">{begun ? shown.headline
       : `${number(now.n_items)} items, none of them labelled yet. ${owns ? "Label some, or invite people below." : ""}`}</p>}
-    {shown?.target_met && <p class="met" id="met">The target is met: you can stop paying.</p>}
-    {now.done && shown?.target_met === false && <p class="note">Nothing more is asked for.
+    {now.target_met && <p class="met" id="met">The target is met{corrected.value ? " for the labels as given" : ""}: you can stop paying.</p>}
+    {now.done && now.target_met === false && <p class="note">Nothing more is asked for.
       {now.unsure > 0 && ` ${number(now.unsure)} unsure items widen the range: decide them below.`}</p>}
     <dl class="tiles">
       <Tile name="labels" value={number(now.labelled)} hint={now.unsure > 0 ? `and ${number(now.unsure)} unsure` : undefined} />
-      <Tile name="still needed" value={now.done ? "0" : needed.value === null ? "–" : `≈ ${number(needed.value)}`} />
+      <Tile name="still needed" value={now.done ? "0" : left === null ? "–" : `≈ ${number(left)}`} hint={now.done || left === null ? undefined : price(needed.value!)} />
       <Tile name="answers" value={number(now.answers)} hint={project.value.votes > 1 ? `${project.value.votes} an item` : undefined} />
-      {now.price > 0 && <Tile name="spent" value={now.spent.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} hint={now.currency} />}
+      {now.price > 0 && <Tile name="spent" value={money(now.spent)} hint={now.currency} />}
       <Tile name="items in the list" value={number(now.n_items)} />
-      <Tile name="width over target" value={!begun || shown?.worst_over_target == null ? "–" : shown.worst_over_target.toFixed(2)} hint="1 or less: met" />
+      <Tile name="width over target" value={!begun || now.worst_over_target === null ? "–" : now.worst_over_target.toFixed(2)} hint="1 or less: met" />
     </dl>
     {shown !== null && begun && <section aria-labelledby="curve-title">
-      <h2 id="curve-title">Precision, with its certain range</h2>
+      <div class="bar"><h2 id="curve-title">Precision, with its certain range</h2>
+        {corrected.value && <p class="buttons" role="group" aria-label="The curve speaks of">
+          <button aria-pressed={of.value === "truth"} onClick={() => void look("truth")}>The truth</button>
+          <button aria-pressed={of.value === "given"} onClick={() => void look("given")}>Labels as given</button></p>}</div>
+      <p class="hint" id="speaks-of">{shown.sentence}</p>
       <CurvePlot curve={shown} cutoff={found.value?.rank ?? null} />
       <div class="scroll" tabIndex={0} role="region" aria-label="Numbers of the curve"><table>
         <thead><tr><th scope="col">keep the top</th><th scope="col">precision</th><th scope="col">certain range</th><th scope="col">right items</th></tr></thead>
@@ -122,15 +129,7 @@ export function Dashboard({ slug }: { slug: string }) {
     </section>}
     {people.value !== null && people.value.annotators.length > 0 && <PeopleSection people={people.value} priced={now.price > 0} />}
     {owns && disputes.value.length > 0 && <Disputes disputes={disputes.value} project={project.value} onRule={rule} />}
-    {owns && <section aria-labelledby="invite-title">
-      <h2 id="invite-title">Invite</h2>
-      <form class="inline" onSubmit={invite}>
-        <label>as<select value={role.value} onChange={(event) => { role.value = event.currentTarget.value; }}>
-          <option value="annotator">annotator</option><option value="viewer">viewer</option><option value="owner">owner</option></select></label>
-        <button>Make a link</button>
-      </form>
-      {link.value !== "" && <label class="link">Good for one person, for two weeks<input id="invitation" readOnly value={link.value} onFocus={(event) => event.currentTarget.select()} /></label>}
-    </section>}
+    {owns && <Members slug={slug} roles={{ annotator: "annotator", viewer: "viewer", owner: "owner" }} />}
     {owns && begun && <section aria-labelledby="export-title">
       <h2 id="export-title">Take away</h2>
       <p class="buttons">{[["labels.csv", "Labels"], ["draw.json", "Draw"], ["ledger.csv", "Ledger"], ["items.jsonl", "Items"]].map(([file, name]) =>

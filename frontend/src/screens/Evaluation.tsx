@@ -8,7 +8,7 @@ import {
 } from "../api";
 import { Disputes } from "../parts/Disputes";
 import { Guidelines } from "../parts/Guidelines";
-import { Invite } from "../parts/Invite";
+import { Members } from "../parts/Members";
 import { me, messageOf } from "../state";
 
 const EVERY = 4000;
@@ -185,7 +185,7 @@ export function Evaluation({ slug }: { slug: string }) {
     </section>}
     {owns && project.value !== null && disputes.value.length > 0 && <Disputes disputes={disputes.value} project={project.value} onRule={rule} />}
     {now.guidelines.length > 0 && <section aria-labelledby="guide-title"><h2 id="guide-title">Guidelines</h2><Guidelines nodes={now.guidelines} /></section>}
-    {owns && <Invite slug={slug} roles={{ viewer: "participant", annotator: "annotator", owner: "owner" }} />}
+    {owns && <Members slug={slug} roles={{ viewer: "participant", annotator: "annotator", owner: "owner" }} />}
     {(owns || now.published) && <section aria-labelledby="export-title">
       <h2 id="export-title">Take away</h2>
       <p class="buttons"><a class="button" href={`/api${base}/label-pool.csv`} download>Labels and their probabilities</a>

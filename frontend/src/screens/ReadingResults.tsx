@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get, post, type Project, type ReadingSummary } from "../api";
-import { Invite } from "../parts/Invite";
+import { Members } from "../parts/Members";
 import { messageOf } from "../state";
 
 const EVERY = 4000;
@@ -55,6 +55,6 @@ export function ReadingResults({ slug }: { slug: string }) {
     {now.found !== null && <section aria-labelledby="found-title"><h2 id="found-title">Share of the {number(now.found.spans)} known mentions that readers find</h2>
       <table><tbody>{now.found.together.map((value, place) => <tr key={place}><th scope="row">{place === 0 ? "one reader" : `${place + 1} readers together`}</th><td>{share(value)}</td></tr>)}
         <tr><th scope="row">their majority</th><td>{share(now.found.majority)}</td></tr></tbody></table></section>}
-    {owns && <Invite slug={slug} roles={{ annotator: "reader", viewer: "viewer", owner: "owner" }} />}
+    {owns && <Members slug={slug} roles={{ annotator: "reader", viewer: "viewer", owner: "owner" }} />}
   </main>;
 }

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from karat.cli.options import AsJson, Db
 from karat.cli.output import print_json, print_text
 from karat.errors import InvalidData, InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from karat.store.database import Database
 
 
 def run(
@@ -19,44 +25,88 @@ def run(
     restore: Annotated[bool, typer.Option("--restore", help="Make a database from the copy instead.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy a SQLite database while the service runs, and check the copy; or make a database from such a copy.
+    """Copy the database while the service runs, and check the copy; or make a database from such a copy.
 
-    The pools of evaluations that lie beside the database are copied with it. An existing file is never overwritten. For
-    PostgreSQL use pg_dump.
+    A copy is one SQLite file, whatever the database is, and can be restored into either kind. The pools of evaluations
+    that lie beside the database are copied with it. An existing file is never overwritten, and a PostgreSQL database
+    must be empty to be restored into.
 
     Examples:
 
         karat backup monday.db
 
         karat backup --restore monday.db --db again.db
+
+        karat backup --restore monday.db --db postgresql://karat@localhost/karat
     """
-    from karat.store.database import Database  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.service.pools import default_home  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.store.database import Database  # noqa: PLC0415
+    from karat.store.transfer import copy_all  # noqa: PLC0415
     from karat.web.settings import Settings  # noqa: PLC0415
 
     settings = Settings.read(db=db)
-    where = settings.db
+    is_file = "://" not in settings.db
     if restore:
-        if "://" in where or Path(where).exists():
-            raise InvalidInput(f"'--db' must be a path that does not exist yet; got {where!r}.")
+        if is_file and Path(settings.db).exists():
+            raise InvalidInput(f"'--db' must be a path that does not exist yet; got {settings.db!r}.")
         _check(target)
-        _refuse_existing(_pools_of(Path(where)))
-        shutil.copyfile(target, where)
-        _copy_pools(_pools_of(target), _pools_of(Path(where)))
-        _say(f"Restored {where} from {target}.", as_json=as_json, restored=where, copy=str(target))
-        return
-    if "://" not in where and not Path(where).exists():
-        raise InvalidInput(f"There is no database {where!r}.")
-    pools = Path(settings.pools) if settings.pools else _pools_of(Path(where))
-    if pools.is_dir():
-        _refuse_existing(_pools_of(target))
-    database = Database(where)
+    elif is_file and not Path(settings.db).exists():
+        raise InvalidInput(f"There is no database {settings.db!r}.")
+    elif target.exists():
+        raise InvalidInput(f"'target' must not exist yet; got {str(target)!r}.")
+    database = Database(settings.db)
+    where = database.url.render_as_string() if not is_file else settings.db
+    pools = Path(settings.pools) if settings.pools else default_home(database)
+    copied = _pools_of(target)
     try:
-        database.back_up(target)
+        if restore:
+            if copied.is_dir():
+                _refuse_existing(pools)
+            if is_file:
+                shutil.copyfile(target, settings.db)
+            else:
+                with _opened(target) as copy:
+                    copy_all(copy, database)
+            _copy_pools(copied, pools)
+            _say(f"Restored {where} from {target}.", as_json=as_json, restored=where, copy=str(target))
+            return
+        if pools.is_dir():
+            _refuse_existing(copied)
+        if is_file:
+            database.back_up(target)
+        else:
+            _copy_to_file(database, target)
     finally:
         database.close()
     _check(target)
-    _copy_pools(pools, _pools_of(target))  # after the database: a pool may know more than it, never less
+    _copy_pools(pools, copied)  # after the database: a pool may know more than it, never less
     _say(f"Wrote {target}, checked.", as_json=as_json, database=where, copy=str(target))
+
+
+def _copy_to_file(database: Database, target: Path) -> None:
+    """Write a SQLite copy of a PostgreSQL database; where that fails nothing is left behind."""
+    from karat.store.transfer import copy_all  # noqa: PLC0415
+
+    part = target.with_name(f"{target.name}.part")
+    try:
+        with _opened(part) as copy:
+            copy_all(database, copy)
+            copy.make_one_file()
+        part.rename(target)
+    finally:
+        for name in (part.name, f"{part.name}-wal", f"{part.name}-shm"):
+            part.with_name(name).unlink(missing_ok=True)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Database]:
+    from karat.store.database import Database  # noqa: PLC0415
+
+    database = Database(path)
+    try:
+        yield database
+    finally:
+        database.close()
 
 
 def _pools_of(database: Path) -> Path:

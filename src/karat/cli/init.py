@@ -55,7 +55,7 @@ def run(
         karat serve
     """
     from karat.service.campaign import Campaign  # noqa: PLC0415  # the other commands need not wait for it
-    from karat.service.gold import read_questions  # noqa: PLC0415
+    from karat.service.gold import empty_columns, read_questions  # noqa: PLC0415
     from karat.service.installation import Installation  # noqa: PLC0415
     from karat.service.shown import shown_columns  # noqa: PLC0415
     from karat.web.settings import Settings  # noqa: PLC0415
@@ -74,9 +74,11 @@ def run(
     engine = study.open_resource(source, score=score, id=id, seed=seed, higher_is_better=not lower_is_better)
     questions = []
     if gold is not None:
-        columns = shown_columns(engine.items_at(np.array([1])).payload[0], campaign, proxy=proxy)
+        some = engine.items_at(np.arange(1, min(engine.n_items, 1000) + 1)).payload
+        columns = shown_columns(some[0], campaign, proxy=proxy)
         named = id if id is not None and id in FileTable(gold).columns else None
-        questions = read_questions(gold, truth=gold_label, id=named, columns=columns)
+        questions = read_questions(gold, truth=gold_label, id=named, columns=columns, template=template,
+                                   may_be_empty=empty_columns(some))  # fmt: skip
     house = Installation(Settings.read(db=db).db)
     try:
         project = house.create_project(

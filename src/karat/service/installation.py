@@ -19,6 +19,7 @@ from karat.service.feeds import Feeds
 from karat.service.gold import Gold
 from karat.service.imports import Imports
 from karat.service.judging import Judging
+from karat.service.membership import Membership
 from karat.service.pools import Pools, default_home
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
@@ -95,6 +96,7 @@ class Installation:
         self.feeds = Feeds(self.database, self.studies, self.evaluations)
         self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())
         self.readings = Readings(self.database, self.pools, self.assignment, clock=clock)
+        self.membership = Membership(self.database, clock=clock)
         self.gold = Gold(self.database, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)
         self.imports = Imports(self.database, clock=clock)

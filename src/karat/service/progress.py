@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from karat.formats.formulas import neutralise
 from karat.service.agreement import describe
-from karat.service.forecast import forecast_labels
+from karat.service.forecast import Needed, answers_needed, forecast_labels
 from karat.service.labels import read_labels
 from karat.service.studies import labels_for_design
 from karat.store import answers, gold, projects
@@ -33,7 +33,7 @@ class Progress:
         self._database = database
         self._studies = studies
         self._clock = clock
-        self._forecasts: dict[int, tuple[tuple[int, ...], int | None]] = {}
+        self._forecasts: dict[int, tuple[int, int | None]] = {}  # labels then, and how many more
 
     def summary(self, project: Project, campaign: Campaign) -> dict[str, Any]:
         """Return labels, answers, money and how people agree."""
@@ -41,6 +41,7 @@ class Progress:
             by_label = Counter(row.label for row in read_labels(connection, project))
             n_answers = answers.count_votes(connection, project.id)
         design = self._studies.design(project)
+        over_target = self._studies.curve(project).worst_over_target
         return {
             "n_items": design.draw.n_items,
             "method": design.draw.method,
@@ -53,6 +54,8 @@ class Progress:
             "spent": n_answers * campaign.price,
             "currency": campaign.currency,
             "done": design.done,
+            "worst_over_target": over_target,
+            "target_met": None if over_target is None else over_target <= 1,
         }
 
     def people(self, project: Project, campaign: Campaign) -> dict[str, Any]:
@@ -81,20 +84,29 @@ class Progress:
             ],
         }
 
-    def still_needed(self, project: Project) -> int | None:
-        """Return about how many labels are still to be bought; None where that cannot be said yet.
+    def still_needed(self, project: Project, campaign: Campaign) -> Needed | None:
+        """Return about how many labels and answers are still to be bought; None where that cannot be said yet.
 
         It may take a second, so it is asked for by itself.
         """
+        labels = self._labels_needed(project)
+        if labels is None:
+            return None
         with self._database.read() as connection:
-            version = answers.version(connection, project.id)
+            spread = answers.spread(connection, project.id)
+            n_gold = gold.count(connection, project.id)
+        return answers_needed(labels, spread, campaign, has_gold=n_gold > 0)
+
+    def _labels_needed(self, project: Project) -> int | None:
+        design = self._studies.design(project)
+        n_labels = len(design.labels)
         known = self._forecasts.get(project.id)
-        # a forecast replays the whole design: not again for every answer
-        if known is not None and version[0] < known[0][0] * 1.05 + 5 and known[0][0] <= version[0]:
-            bought_since = version[0] - known[0][0]
-            return None if known[1] is None else max(0, known[1] - bought_since)
-        needed = forecast_labels(self._studies.design(project))
-        self._forecasts[project.id] = (version, needed)
+        # a forecast simulates the whole design: not again for every label
+        if known is not None and known[0] <= n_labels < known[0] * 1.05 + 5 and not design.done:
+            bought_since = n_labels - known[0]
+            return None if known[1] is None else max(len(design.pending), known[1] - bought_since)
+        needed = forecast_labels(design)
+        self._forecasts[project.id] = (n_labels, needed)
         return needed
 
     # --- to take away

@@ -179,6 +179,13 @@ def adjudicated_items(connection: Connection, project_id: int) -> set[int]:
     return set(connection.scalars(query.where(items.c.project_id == project_id)))
 
 
+def any_set_right(connection: Connection, project_id: int) -> bool:
+    """Whether the label of an item that was drawn is a ruling or a known answer, not what votes made it."""
+    known = exists().where(adjudications.c.item_id == items.c.id) | items.c.gold.is_not(None)
+    drawn = (items.c.project_id == project_id, items.c.rank > 0, items.c.label.is_not(None))
+    return connection.execute(select(items.c.id).where(*drawn, known).limit(1)).one_or_none() is not None
+
+
 class Vote(NamedTuple):
     """Somebody's standing answer about an item."""
 
@@ -249,3 +256,20 @@ def count_votes(connection: Connection, project_id: int, *, user_id: int | None 
     if user_id is not None:
         wanted.append(votes.c.user_id == user_id)
     return int(connection.scalar(select(func.count()).where(*wanted)) or 0)
+
+
+class Spread(NamedTuple):
+    """How many items that were drawn have a label, and the votes on those and on the others."""
+
+    labelled_items: int
+    on_labelled: int
+    on_open: int
+
+
+def spread(connection: Connection, project_id: int) -> Spread:
+    labelled = items.c.label.is_not(None)
+    drawn = (items.c.project_id == project_id, items.c.rank > 0)
+    n_items = connection.scalar(select(func.count()).select_from(items).where(*drawn, labelled))
+    voted = select(labelled, func.count()).select_from(votes).join(items, items.c.id == votes.c.item_id)
+    n_votes = {bool(row[0]): int(row[1]) for row in connection.execute(voted.where(*drawn).group_by(labelled))}
+    return Spread(int(n_items or 0), n_votes.get(True, 0), n_votes.get(False, 0))

@@ -1,23 +1,27 @@
 """Opening a database and its transactions.
 
 SQLite: write-ahead log and `synchronous = FULL`, so an answer that was acknowledged survives a power cut; a transaction
-that writes takes the write lock at its beginning, so it cannot fail half way because another one wrote meanwhile.
+that writes takes the write lock at its beginning, so it cannot fail half way because another one wrote meanwhile. Who
+has to wait for SQLite's lock looks again now and then, and the unlucky one never finds it free; so the threads of a
+process queue for it here, first come, first served.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from karat.errors import InvalidInput, MissingExtra
+from karat.store.queue import Queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from sqlalchemy.engine import Connection, Engine
@@ -49,6 +53,7 @@ class Database:
             if self.url.drivername in {"postgresql", "postgres"}:
                 self.url = self.url.set(drivername="postgresql+psycopg")
             self.engine = self._open()
+            self._one_writer: AbstractContextManager[object] = Queue() if self.is_sqlite else nullcontext()
         except (ArgumentError, NoSuchModuleError) as error:
             raise InvalidInput(f"'db' must be a path or a URL of SQLite or PostgreSQL; {error}.") from error
         except ModuleNotFoundError as error:
@@ -71,16 +76,29 @@ class Database:
         event.listen(engine, "begin", _begin_sqlite)
         return engine
 
+    def require_reachable(self) -> None:
+        """Raise one sentence unless the database can be opened."""
+        try:
+            with self.engine.connect():
+                pass
+        except DBAPIError as error:
+            name = self.url.render_as_string() if not self.is_sqlite else str(self.url.database)
+            reason = str(error.orig).strip().splitlines()[0].rstrip(".")
+            raise InvalidInput(f"'db' must be a database that can be opened; got {name}: {reason}.") from error
+
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """Open a transaction that is committed at the end, or rolled back whole."""
-        with self.engine.begin() as connection:
+        with self._one_writer, self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """Open a transaction that sees one state of the database and writes nothing."""
-        with self.engine.connect().execution_options(**{_READS_ONLY: True}) as connection, connection.begin():
+        options: dict[str, Any] = {_READS_ONLY: True}
+        if not self.is_sqlite:
+            options["isolation_level"] = "REPEATABLE READ"  # else every statement would see a state of its own
+        with self.engine.connect().execution_options(**options) as connection, connection.begin():
             yield connection
 
     def close(self) -> None:
@@ -89,29 +107,27 @@ class Database:
     # --- the whole database
 
     def back_up(self, target: Path) -> None:
-        """Copy a SQLite database while it is in use; the copy is one consistent state."""
-        self._require_sqlite("back up", "pg_dump")
+        """Copy a SQLite database while it is in use, page by page; the copy is one consistent state."""
         if target.exists():
             raise InvalidInput(f"'target' must not exist yet; got {str(target)!r}.")
-        source, copy = sqlite3.connect(str(self.url.database)), sqlite3.connect(target)
-        try:
+        with closing(sqlite3.connect(str(self.url.database))) as source, closing(sqlite3.connect(target)) as copy:
             source.backup(copy, pages=1000)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, complete in itself
-        finally:
-            copy.close()
-            source.close()
+
+    def make_one_file(self) -> None:
+        """Fold the write-ahead log of a SQLite database into it: the file is complete in itself then."""
+        self.close()
+        with closing(sqlite3.connect(str(self.url.database))) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE")
 
     def check(self) -> list[str]:
         """Return what is wrong with the files of a SQLite database; nothing, if all is well."""
-        self._require_sqlite("check", "pg_amcheck")
+        if not self.is_sqlite:
+            raise InvalidInput("To check PostgreSQL use its own tool: pg_amcheck.")
         with self.read() as connection:
             found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check")]
             found += [f"dangling reference: {row}" for row in connection.exec_driver_sql("PRAGMA foreign_key_check")]
         return [line for line in found if line != "ok"]
-
-    def _require_sqlite(self, what: str, tool: str) -> None:
-        if not self.is_sqlite:
-            raise InvalidInput(f"To {what} PostgreSQL use its own tool: {tool}.")
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:

@@ -60,8 +60,19 @@ def held(connection: Connection, project_id: int, user_id: int) -> list[Task]:
 
 def renew(connection: Connection, project_id: int, user_id: int, *, until: float) -> None:
     """Extend all leases of a person."""
+    mine = _lock_held(connection, project_id, user_id)
+    if mine:
+        connection.execute(update(slots).where(slots.c.id.in_(mine)).values(leased_until=until))
+
+
+def _lock_held(connection: Connection, project_id: int, user_id: int) -> list[int]:
+    """Return the slots that a person holds, locked.
+
+    Slots are locked by their number everywhere, or not waited for: else two people who renew what they hold and two who
+    answer about the same items could wait for each other in a circle.
+    """
     mine = (slots.c.project_id == project_id, slots.c.user_id == user_id, slots.c.state == "leased")
-    connection.execute(update(slots).where(*mine).values(leased_until=until))
+    return list(connection.scalars(select(slots.c.id).where(*mine).order_by(slots.c.id).with_for_update()))
 
 
 def claim(connection: Connection, project_id: int, user_id: int, *, now: float, until: float) -> int | None:
@@ -162,14 +173,12 @@ def ask_for(connection: Connection, project_id: int, item_id: int, n: int) -> No
         connection.execute(delete(slots).where(slots.c.id.in_(unneeded), slots.c.state == "open"))
 
 
-def release(connection: Connection, project_id: int, user_id: int, *, item_id: int | None = None) -> int:
-    """Free what a person holds (one item, or all) without an answer; return how many slots."""
-    mine = [slots.c.project_id == project_id, slots.c.user_id == user_id, slots.c.state == "leased"]
-    if item_id is not None:
-        mine.append(slots.c.item_id == item_id)
+def release(connection: Connection, project_id: int, user_id: int) -> int:
+    """Free what a person holds without an answer; return how many slots."""
+    mine = slots.c.id.in_(_lock_held(connection, project_id, user_id))
     values = {"state": "open", "user_id": None, "leased_until": None}
-    dealt = connection.execute(delete(slots).where(*mine, slots.c.is_gold)).rowcount
-    return dealt + connection.execute(update(slots).where(*mine).values(values)).rowcount
+    dealt = connection.execute(delete(slots).where(mine, slots.c.is_gold)).rowcount
+    return dealt + connection.execute(update(slots).where(mine).values(values)).rowcount
 
 
 def free_after_skip(connection: Connection, item_id: int, user_id: int) -> None:
@@ -182,7 +191,8 @@ def free_after_skip(connection: Connection, item_id: int, user_id: int) -> None:
 def deal_gold(connection: Connection, project_id: int, user_id: int, *, before: int, now: float, until: float) -> bool:
     """Lease a gold question that the person has never had, in front of an item that was just leased.
 
-    One that was drawn meanwhile is no longer dealt: it comes in its turn. False if there is none left.
+    One that was drawn meanwhile is no longer dealt: it comes in its turn. False if there is none left, or others are
+    just answering about those that are.
     """
     turn = connection.scalar(select(slots.c.turn).where(slots.c.item_id == before).limit(1))
     query = (
@@ -195,11 +205,11 @@ def deal_gold(connection: Connection, project_id: int, user_id: int, *, before: 
         )
         .order_by(func.random())
         .limit(1)
+        .with_for_update(key_share=True, skip_locked=True)  # who holds slots already must not wait
     )
     item_id = connection.scalar(query)
     if item_id is None:
         return False
-    lock_item(connection, item_id)
     number = connection.scalar(select(func.coalesce(func.max(slots.c.number), 0)).where(slots.c.item_id == item_id))
     place = {"project_id": project_id, "item_id": item_id, "number": int(number or 0) + 1, "turn": turn}
     held_by = {"state": "leased", "user_id": user_id, "leased_until": until, "is_gold": True}

@@ -222,6 +222,14 @@ def remove_member(connection: Connection, project_id: int, user_id: int) -> int:
     return connection.execute(delete(members).where(*mine)).rowcount
 
 
+def lock_owners(connection: Connection, project_id: int) -> list[int]:
+    """Return a project's owners; nobody else can change who they are until the transaction ends."""
+    owning = (members.c.project_id == project_id, members.c.role == "owner")
+    return list(
+        connection.scalars(select(members.c.user_id).where(*owning).order_by(members.c.user_id).with_for_update())
+    )
+
+
 def role_in(connection: Connection, project_id: int, user_id: int) -> str | None:
     mine = (members.c.project_id == project_id, members.c.user_id == user_id)
     return connection.scalar(select(members.c.role).where(*mine))

@@ -208,6 +208,12 @@ def any_payload(connection: Connection, project_id: int) -> dict[str, Any]:
     return {} if found is None else dict(json.loads(found))
 
 
+def some_payloads(connection: Connection, project_id: int, *, most: int = 1000) -> list[dict[str, Any]]:
+    """Return what is known of items that were drawn."""
+    query = select(items.c.payload).where(items.c.project_id == project_id, items.c.rank > 0).limit(most)
+    return [dict(json.loads(payload)) for payload in connection.scalars(query)]
+
+
 def set_label(connection: Connection, item_id: int, label: int | None) -> None:
     connection.execute(update(items).where(items.c.id == item_id).values(label=label))
 

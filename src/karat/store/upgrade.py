@@ -16,10 +16,12 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from karat.store.database import Database
+MIGRATIONS = Path(__file__).parent / "migrations"
 
 
 def upgrade(database: Database, *, revision: str = "head") -> None:
     """Create or migrate the tables, in one transaction; a database of a newer karat is refused."""
+    database.require_reachable()
     with database.write() as connection:
         config = _config(connection)
         now = revision_of(connection)
@@ -36,7 +38,7 @@ def revision_of(connection: Connection) -> str | None:
 
 def _config(connection: Connection) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection
     return config

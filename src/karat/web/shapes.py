@@ -318,10 +318,16 @@ class Progress(BaseModel):
     spent: float
     currency: str
     done: bool
+    worst_over_target: float | None
+    target_met: bool | None
 
 
 class Forecast(BaseModel):
+    """What is still to be bought, about: labels, the answers they take, and what those cost."""
+
     still_needed: int | None
+    answers: int | None
+    cost: float | None
 
 
 class Accuracy(BaseModel):

@@ -22,6 +22,8 @@ CHROMIUM_ARGS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-dev-shm-usage",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
+PATIENCE = 300
+"""Seconds for a service to start: the first one compiles, on a machine that may be busy."""
 
 
 def missing(part, reason):
@@ -88,20 +90,29 @@ class Server:
 
     def start(self) -> None:
         command = [sys.executable, "-m", "karat", "serve", "--port", str(self.port)]
-        with (self.folder / "serve.log").open("w") as log:
-            self.process = subprocess.Popen(command, cwd=self.folder, stderr=log)
-        for _ in range(600):
+        log = self.folder / "serve.log"
+        with log.open("w") as stream:
+            self.process = subprocess.Popen(command, cwd=self.folder, stderr=stream)
+        late = time.monotonic() + PATIENCE
+        while time.monotonic() < late and self.process.poll() is None:
             try:
                 urllib.request.urlopen(f"{self.url}/healthz", timeout=2).close()
-                break
             except OSError:
                 time.sleep(0.1)
+            else:
+                return
+        code = self.process.poll()
+        fate = f"did not answer within {PATIENCE} s" if code is None else f"ended with {code}"
+        self.stop()
+        pytest.fail(f"`{' '.join(command)}` {fate}; it said:\n{log.read_text() or '(nothing)'}", pytrace=False)
 
     @property
     def link(self) -> str:
         return re.search(r"http\S+#/link/\S+", (self.folder / "serve.log").read_text())[0]
 
     def stop(self) -> None:
+        if self.process is None:
+            return
         self.process.terminate()
         self.process.wait()
 

@@ -200,3 +200,76 @@ def test_no_payload_runs_where_an_owner_writes(empty, open_page, tmp_path):
             assert who.locator(f"main {tag}").count() == 0
         for place in who.locator("main a").all():
             assert not re.match(r"\s*(javascript|data):", place.get_attribute("href") or "", re.IGNORECASE)
+
+
+def test_an_owner_takes_somebody_out(serve, facts_frame, open_page):
+    """A role is changed, somebody is removed after a second thought, and is out at once; the owner stays."""
+    from playwright.sync_api import expect
+
+    server = serve(facts_frame, "--template", "triple", "--title", "Facts")
+    page, other = open_page(), open_page()
+    sign_in(page, server)
+    page.goto(f"{server.url}/#/p/facts")
+    page.get_by_role("button", name="Make a link").click()
+    other.goto(page.locator("#invitation").input_value())
+    other.get_by_label("Choose a name").fill("ann")
+    other.get_by_label("Choose a password").fill("long enough!")
+    other.get_by_role("button", name="Join").click()
+    other.goto(f"{server.url}/#/p/facts/label")
+    other.locator(".task").wait_for()
+    other.keyboard.press("1")
+    expect_count(other, 1)
+    page.reload()
+    members = page.get_by_role("region", name="Members")
+    expect(members).to_contain_text("ann")
+    expect(members.get_by_role("row", name="owner")).to_contain_text("you")
+    members.get_by_label("Role of ann").select_option("viewer")
+    expect(page.get_by_text("ann is viewer now.")).to_be_visible()
+    members.get_by_role("button", name="Remove ann").click()
+    members.get_by_role("button", name="Keep").click()
+    members.get_by_role("button", name="Remove ann").click()
+    assert violations(page) == []
+    members.get_by_role("button", name="Really remove").click()
+    expect(page.get_by_text("ann is out; the answers stay.")).to_be_visible()
+    expect(members).not_to_contain_text("ann")
+    expect(page.get_by_role("region", name="Annotators")).to_contain_text("ann")
+    other.goto(f"{server.url}/#/")
+    other.reload()
+    expect(other.get_by_role("heading", name="My projects")).to_be_visible()
+    expect(other.get_by_role("heading", name="Facts")).to_have_count(0)
+    open_page.problems[:] = [text for text in open_page.problems if "status of 40" not in text]
+
+
+def test_the_curve_says_what_it_speaks_of(serve, facts_frame, open_page, tmp_path):
+    """Of the labels as given, until gold questions are answered; then of the truth, and one can switch."""
+    from playwright.sync_api import expect
+
+    gold = facts_frame.assign(label=[int(number % 5 != 0) for number in facts_frame["id"]]).head(200).copy()
+    gold["id"] = [f"g{number}" for number in gold["id"]]
+    gold.to_csv(tmp_path / "gold.csv", index=False)
+    options = ("--template", "triple", "--title", "Facts", "--gold", "gold.csv", "--gold-label", "label")
+    server = serve(facts_frame, *options, "--gold-share", "0.5", "--price", "0.1", "--currency", "EUR")
+    page = open_page()
+    sign_in(page, server)
+    page.goto(f"{server.url}/#/p/facts/label")
+    for number in range(1, 61):
+        page.locator(".task").wait_for()
+        text = page.locator(".item").inner_text()
+        left, right = (int(word) for word in re.match(r"(\d+) \+ \d+\s+equals\s+(\d+)", text).groups())
+        page.keyboard.press("1" if right == 2 * left else "2")
+        expect(page.locator("#count")).to_have_text(str(number))
+        if number == 1:
+            page.goto(f"{server.url}/#/p/facts")
+            expect(page.locator("#headline")).not_to_be_empty()
+            if page.locator("#speaks-of").count():
+                expect(page.locator("#speaks-of")).to_contain_text("speaks of the labels as people give them")
+            page.goto(f"{server.url}/#/p/facts/label")
+    page.goto(f"{server.url}/#/p/facts")
+    expect(page.locator("#speaks-of")).to_contain_text("The curve speaks of the truth")
+    expect(page.locator("main")).to_contain_text("All ranges hold at once at 94% confidence")
+    page.get_by_role("button", name="Labels as given").click()
+    expect(page.locator("#speaks-of")).to_contain_text("speaks of the labels as people give them")
+    expect(page.locator("main")).to_contain_text("All ranges hold at once at 95% confidence")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert violations(page) == []

@@ -12,6 +12,7 @@ import karat
 from karat.errors import InvalidInput
 from karat.math.agreement.quality import quality_against
 from karat.math.agreement.votes import Votes
+from karat.service.campaign import Campaign
 from karat.service.gold import read_questions
 from karat.service.installation import Installation
 from karat.service.labels import read_labels
@@ -160,6 +161,14 @@ def test_what_was_not_answered_goes_back_and_is_not_asked_of_others_out_of_turn(
         ("id,subject,relation,object,truth\na,b,c,d,yes\na,b,c,d,unsure\n", "row 2"),
         ("id,subject,relation,object,truth\na,b,c,d,yes\na,b,c,d,no\n", "row 2, column 'id'"),
         ("id,subject,relation,object,truth\n", "empty"),
+        (
+            "id,subject,relation,object,truth\na,b,c,d,yes\nb,b,c, ,no\n",
+            "gold.csv, row 2, column 'object': expected what",
+        ),
+        (
+            "id,subject,relation,object,truth\na,,c,d,yes\n",
+            "gold.csv, row 1, column 'subject': expected what people see",
+        ),
     ],
 )
 def test_bad_tables_are_named_by_row_and_column(house, start, tmp_path, text, said):
@@ -169,3 +178,30 @@ def test_bad_tables_are_named_by_row_and_column(house, start, tmp_path, text, sa
     with pytest.raises(InvalidInput) as refused:
         add(house, project, campaign, path)
     assert said in str(refused.value)
+
+
+def test_what_items_may_lack_gold_questions_may_lack_too(house, tmp_path):
+    """And no more: an empty field where no item has one would tell them apart."""
+    rows = [f"{n},text {n},{'' if n % 7 == 0 else 'a hint'},{n}" for n in range(60)]
+    (tmp_path / "facts.csv").write_text("\n".join(["id,text,hint,score", *rows]) + "\n")
+    engine = karat.open(tmp_path / "facts.csv", score="score", id="id")
+    campaign = Campaign(gold_share=0.1)
+    method = karat.Point(rank=60, labels=60)
+    project = house.create_project("Hints", engine, campaign, by=house.owner(), method=method)
+    assert house.gold.sometimes_empty(project) == {"hint"}
+    (tmp_path / "gold.csv").write_text("text,hint,truth\na text,,yes\n")
+    given = {"truth": "truth", "id": None, "columns": ["text", "hint"]}
+    found = read_questions(tmp_path / "gold.csv", **given, may_be_empty=house.gold.sometimes_empty(project))
+    assert len(found) == 1
+    with pytest.raises(InvalidInput, match="row 1, column 'hint'"):
+        read_questions(tmp_path / "gold.csv", **given)
+
+
+def test_spans_of_gold_questions_lie_inside_their_text(tmp_path):
+    path = tmp_path / "gold.jsonl"
+    rows = [{"text": "Ada wrote it.", "spans": [[0, 3]], "truth": 1}, {"text": "Ada", "spans": [[0, 30]], "truth": 0}]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n")
+    with pytest.raises(InvalidInput, match=r"gold.jsonl, row 2, column 'spans': expected spans inside the text"):
+        read_questions(path, truth="truth", id=None, columns=["text", "spans"], template="spans")
+    path.write_text(json.dumps(rows[0]) + "\n")
+    assert len(read_questions(path, truth="truth", id=None, columns=["text", "spans"], template="spans")) == 1

@@ -8,7 +8,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from karat.errors import InvalidData, InvalidInput
@@ -134,3 +134,24 @@ def test_sqlite_is_as_durable_as_promised(tmp_path):
 def test_other_databases_are_refused(url):
     with pytest.raises(InvalidInput):
         Database(url)
+
+
+def test_a_read_sees_one_state(database):
+    """Whatever is committed meanwhile, all statements of one read see the same."""
+    count = select(func.count()).select_from(schema.users)
+    with database.read() as reading:
+        before = reading.scalar(count)
+        with database.write() as writing:
+            writing.execute(insert(schema.users).values(name="new", is_admin=False, created_at=0.0))
+        assert reading.scalar(count) == before
+    with database.read() as reading:
+        assert reading.scalar(count) == before + 1
+
+
+def test_a_database_that_cannot_be_opened_is_one_sentence(tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("no database, but long enough to look like the file of one" * 20)
+    with pytest.raises(InvalidInput, match=r"got .*notes.txt: file is not a database\.$"):
+        upgrade(Database(path))
+    with pytest.raises(InvalidInput, match=r"'db' must be a database that can be opened; got postgresql.*x:\*\*\*@127"):
+        upgrade(Database("postgresql://x:secret@127.0.0.1:1/karat"))

@@ -285,6 +285,11 @@ class Walk:
         return self._looks[-1].reached if self._looks else 0
 
     @property
+    def look(self) -> int:
+        """The number of the current look; 0 before the first."""
+        return len(self._looks)
+
+    @property
     def done(self) -> bool:
         """Whether nothing more will be asked for and no answer is out."""
         return (self._pilot_asked or not len(self._pilot_ranks)) and not len(self.pending) and not self._can_go_on()

@@ -34,6 +34,7 @@ def add_gold(
         stream.flush()
         path, columns = Path(stream.name), visit.house.gold.columns(visit.project, visit.campaign)
         with called(path, name):
-            questions = read_questions(path, truth=truth, id=id, columns=columns)
+            questions = read_questions(path, truth=truth, id=id, columns=columns, template=visit.campaign.template,
+                                       may_be_empty=visit.house.gold.sometimes_empty(visit.project))  # fmt: skip
     added = visit.house.gold.add(visit.project, visit.campaign, questions, by=visit.caller.user)
     return shapes.GoldAdded(added=added)

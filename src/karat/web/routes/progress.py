@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 
 from karat.report.page import marks, render_report
 from karat.service.problems import NotAllowed
+from karat.service.truth import OF_LABELS, Told, tell_truth
 from karat.store import evaluations
 from karat.web import shapes
 from karat.web.deps import ABILITIES, InProject, Visit
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["progress"])
 Watch = Annotated[Visit, Depends(InProject("watch"))]
+Of = Annotated[Literal["given", "truth"], Query(description="Labels as given, or corrected for errors if possible.")]
 Share = Annotated[float | None, Query(gt=0, le=1, allow_inf_nan=False)]
 
 
@@ -26,17 +28,30 @@ def read_progress(visit: Watch) -> shapes.Progress:
 
 @router.get("/forecast")
 def read_forecast(visit: Watch) -> shapes.Forecast:
-    """Return about how many labels are still to be bought; null where that cannot be said."""
-    return shapes.Forecast(still_needed=visit.house.progress.still_needed(visit.project))
+    """Return about how many labels and answers are still to be bought; null where that cannot be said."""
+    labels, n_answers, cost = visit.house.progress.still_needed(visit.project, visit.campaign) or (None, None, None)
+    return shapes.Forecast(still_needed=labels, answers=n_answers, cost=cost)
 
 
 @router.get("/curve")
-def read_curve(visit: Watch) -> dict[str, Any]:
-    """Return the curve with its bounds, as `karat curve --json` prints it, and the answer in one sentence."""
-    curve = visit.house.studies.curve(visit.project)
+def read_curve(visit: Watch, of: Of = "given") -> dict[str, Any]:
+    """Return the curve with its bounds, as `karat curve --json` prints it, and the answer in one sentence.
+
+    "truth" corrects it by how people did on gold questions, where that is possible; ``speaks_of`` says what it came to.
+    """
+    told = _told(visit, of)
+    curve = told.curve
     at = [{"rank": rank, "precision": curve.at(rank).to_dict(), "yield": curve.gain_at(rank).to_dict()}
           for rank in marks(curve.n_items)]  # fmt: skip
-    return {**curve.to_dict(), "headline": curve.headline(), "at": at}
+    says = {"speaks_of": told.of, "sentence": told.sentence, "corrected": told.corrected}
+    return {**curve.to_dict(), "headline": curve.headline(), "at": at, **says}
+
+
+def _told(visit: Visit, of: str) -> Told:
+    curve = visit.house.studies.curve(visit.project)
+    if of == "truth":
+        return tell_truth(visit.house.database, visit.project, visit.campaign, curve)
+    return Told(curve, OF_LABELS, "The curve speaks of the labels as people give them, right or wrong.")
 
 
 @router.get("/people")
@@ -56,9 +71,9 @@ def read_people(visit: Watch) -> shapes.People:
 
 
 @router.get("/cutoff")
-def find_cutoff(visit: Watch, precision: Share = None, recall: Share = None) -> shapes.Cutoff:
+def find_cutoff(visit: Watch, precision: Share = None, recall: Share = None, of: Of = "given") -> shapes.Cutoff:
     """Return how many items to keep so that precision, or recall, is certainly at least so high."""
-    curve = visit.house.studies.curve(visit.project)
+    curve = _told(visit, of).curve
     rank = curve.cutoff(precision=precision, recall=recall)
     name, target = ("precision", precision) if precision is not None else ("recall", recall)
     level = "certain" if curve.guarantee == "exact" else f"{curve.confidence_level:.0%} certain"
