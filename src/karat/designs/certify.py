@@ -328,9 +328,9 @@ class CertifyDesign:
         last = min(self.draw.n_items, self.method.top or self.draw.n_items)
         if self.walk.done or self.walk.rank_reached >= last:
             return ()
-        return (
-            f"Items are laid out down to rank {self.walk.rank_reached:,} of {last:,} so far; ask for the next ones.",
-        )
+        round_ = f" in round {self.walk.look} of at most {self.method.looks}" if self.method.looks > 1 else ""
+        return (f"Items are laid out down to rank {self.walk.rank_reached:,} of {last:,} so far{round_}; "
+                "ask for the next ones.",)  # fmt: skip
 
 
 def _columns_of(cells: Cells) -> dict[str, NDArray[Any]]:
