@@ -329,8 +329,8 @@ class CertifyDesign:
         if self.walk.done or self.walk.rank_reached >= last:
             return ()
         round_ = f" in round {self.walk.look} of at most {self.method.looks}" if self.method.looks > 1 else ""
-        return (f"Items are laid out down to rank {self.walk.rank_reached:,} of {last:,} so far{round_}; "
-                "ask for the next ones.",)  # fmt: skip
+        reached = f"rank {self.walk.rank_reached:,} of {last:,}"
+        return (f"Items are laid out down to {reached} so far{round_}; ask for the next ones.",)
 
 
 def _columns_of(cells: Cells) -> dict[str, NDArray[Any]]:
