@@ -78,6 +78,16 @@ def test_with_gold_the_curve_speaks_of_the_truth(house, begin, crowd):
     assert true.curve.worst_over_target is None  # the target is one for the labels as given
 
 
+def test_a_few_gold_questions_do_not_tell(house, begin, crowd):
+    project, campaign = begin()
+    add_gold(house, project, campaign, n=4)
+    (ann,) = crowd(project, 1)
+    work(house, project, campaign, ann, right=1.0)
+    found = told(house, project, campaign)
+    assert (found.of, found.corrected) == (OF_LABELS, False)
+    assert "4 gold questions do not tell yet how often they are wrong" in found.sentence
+
+
 def test_without_gold_it_says_that_it_speaks_of_the_labels(house, begin, crowd):
     project, campaign = begin()
     (ann,) = crowd(project, 1)
