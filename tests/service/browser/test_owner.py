@@ -215,6 +215,7 @@ def test_an_owner_takes_somebody_out(serve, facts_frame, open_page):
     other.get_by_label("Choose a name").fill("ann")
     other.get_by_label("Choose a password").fill("long enough!")
     other.get_by_role("button", name="Join").click()
+    other.get_by_role("heading", name="My projects").wait_for()
     other.goto(f"{server.url}/#/p/facts/label")
     other.locator(".task").wait_for()
     other.keyboard.press("1")
