@@ -30,7 +30,7 @@ export function Members({ slug, roles }: { slug: string; roles: Record<string, s
   const choices = Object.entries(roles).map(([value, name]) => <option key={value} value={value}>{name}</option>);
   return <section aria-labelledby="members-title">
     <h2 id="members-title">Members</h2>
-    {members.value.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Members"><table>
+    {members.value.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Roles"><table>
       <thead><tr><th scope="col">who</th><th scope="col">role</th><th scope="col">take out</th></tr></thead>
       <tbody>{members.value.map((member) => <tr key={member.id}><th scope="row"><bdi>{member.name}</bdi></th>
         {member.name === me.value?.name ? <><td>{roles[member.role]}</td><td>you</td></> : <>

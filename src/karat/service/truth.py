@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 DELTA_RATES, DELTA_SCATTER = 0.005, 0.005
 """Probabilities with which the rates, and the labels' scatter about them, may be off: both add to the curve's own."""
+LEAST_POWER = 0.4
+"""What labels must certainly say about the truth (1: all, 0: nothing): below, hardly anything is left of the curve."""
 OF_THE_TRUTH = "the truth"
 OF_LABELS = "the labels as given"
 
@@ -60,12 +62,13 @@ def tell_truth(database: Database, project: Project, campaign: Campaign, curve: 
             times = "" if wanted == 1 else f" by {wanted} people"
             return _as_given(curve, f"no gold question whose answer is “{name}” has been answered{times} yet")
     rates = label_rates(given, truth, confidence_level=1 - DELTA_RATES)
-    corrected = correct(curve, rates, set_right=set_right)
-    n_positive, n_negative = truth.count(1), truth.count(0)
     (a, b), (c, d) = rates.sensitivity, rates.specificity
+    if a + c - 1.0 < LEAST_POWER:
+        return _as_given(curve, f"{len(truth):,} gold questions do not tell yet how often they are wrong")
+    corrected = correct(curve, rates, set_right=set_right)
     return Told(
         corrected, OF_THE_TRUTH,
-        f"The curve speaks of the truth: {n_positive + n_negative:,} gold questions show that people call a right item "
+        f"The curve speaks of the truth: {len(truth):,} gold questions show that people call a right item "
         f"right {a:.0%} to {b:.0%} of the time, and a wrong one wrong {c:.0%} to {d:.0%}.",
         corrected=True,
     )  # fmt: skip

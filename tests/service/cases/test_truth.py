@@ -31,7 +31,7 @@ def begin(house, tmp_path):
     def run(*, method=None, **settings):
         path = tmp_path / "facts.csv"
         pd.DataFrame({"id": range(N), "text": "t", "score": -np.arange(N)}).to_csv(path, index=False)
-        campaign = Campaign(gold_share=0.4, **settings)
+        campaign = Campaign(gold_share=0.5, **settings)
         engine = karat.open(path, score="score", id="id", seed=3)
         method = method or karat.Certify(absolute=0.15, relative=0.3, from_rank=200, pilot=20)
         return house.create_project("Facts", engine, campaign, by=house.owner(), method=method), campaign
@@ -68,7 +68,7 @@ def test_with_gold_the_curve_speaks_of_the_truth(house, begin, crowd):
     before = told(house, project, campaign)
     assert (before.of, before.corrected) == (OF_LABELS, False)
     assert "no gold question whose answer is “right” has been answered yet" in before.sentence
-    work(house, project, campaign, ann, right=0.9)
+    work(house, project, campaign, ann, right=0.97)
     given, true = house.studies.curve(project), told(house, project, campaign)
     assert (true.of, true.corrected) == (OF_THE_TRUTH, True)
     assert "gold questions show that people call a right item right" in true.sentence
@@ -76,6 +76,16 @@ def test_with_gold_the_curve_speaks_of_the_truth(house, begin, crowd):
     assert true.curve.at(N).low <= 2 / 3 <= true.curve.at(N).high
     assert true.curve.at(N).high - true.curve.at(N).low > given.at(N).high - given.at(N).low
     assert true.curve.worst_over_target is None  # the target is one for the labels as given
+
+
+def test_a_few_gold_questions_do_not_tell(house, begin, crowd):
+    project, campaign = begin()
+    add_gold(house, project, campaign, n=4)
+    (ann,) = crowd(project, 1)
+    work(house, project, campaign, ann, right=1.0)
+    found = told(house, project, campaign)
+    assert (found.of, found.corrected) == (OF_LABELS, False)
+    assert "4 gold questions do not tell yet how often they are wrong" in found.sentence
 
 
 def test_without_gold_it_says_that_it_speaks_of_the_labels(house, begin, crowd):
@@ -123,7 +133,7 @@ def test_rulings_are_right_more_often_than_votes(house, begin, crowd):
     project, campaign = begin()
     add_gold(house, project, campaign)
     (ann,) = crowd(project, 1)
-    work(house, project, campaign, ann, right=0.85)
+    work(house, project, campaign, ann, right=0.97)
     before = told(house, project, campaign).curve
     past = house.assignment.history(project, user_id=ann.id)
     item = next(entry for entry in past if not entry["name"].startswith("gold"))
