@@ -262,7 +262,10 @@ class ScannedFiles(FileTable):
 def _to_numpy(column: Any) -> Any:
     """Return an Arrow column as a numpy array, masked where it has NULLs."""
     if not column.null_count:
-        return column.to_numpy(zero_copy_only=False)
+        try:
+            return np.from_dlpack(column)  # numbers: Arrow's own way would import pandas first
+        except TypeError:
+            return column.to_numpy(zero_copy_only=False)
     return np.ma.masked_array(column.fill_null(0).to_numpy(zero_copy_only=False), column.is_null().to_numpy(False))
 
 
