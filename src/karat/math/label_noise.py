@@ -41,7 +41,7 @@ def true_bounds(ranks: Ranks, low: Floats, high: Floats, *, errors: LabelErrors,
     >>> errors = LabelErrors(sensitivity=(0.95, 0.97), specificity=(0.95, 0.97))
     >>> low, high = true_bounds(np.array([100_000]), np.array([70e3]), np.array([72e3]), errors=errors, delta=0.005)
     >>> int(low[0]), int(high[0])
-    (70142, 75479)
+    (70310, 75341)
     """
     slack = drift(ranks, variance=_largest_variance(errors), delta=delta)
     return true_yield_bounds(ranks, np.maximum(low - slack, 0.0), np.minimum(high + slack, ranks), errors=errors)
@@ -61,7 +61,7 @@ def drift(ranks: Ranks, *, variance: float, delta: float) -> Floats:
     Examples
     --------
     >>> drift(np.array([1000, 100_000]), variance=0.05, delta=0.005).round().tolist()
-    [39.0, 332.0]
+    [36.0, 322.0]
     """
     _check.fraction("delta", delta)
     _check.number("variance", variance, least=0.0, most=0.25)
