@@ -262,7 +262,8 @@ class Evaluations:
         try:
             return self.accept(project, campaign, id, by=by, unasked=True)
         except BaseException:
-            self._use_allowance(project, -found.most_labels, only_if_covered=False)
+            if self.submission(project, id).state != "accepted":
+                self._use_allowance(project, -found.most_labels, only_if_covered=False)
             raise
 
     def accept(self, project: Project, campaign: Campaign, id: int, *, by: User, unasked: bool = False) -> Submission:

@@ -29,7 +29,7 @@ def forecast_labels(design: Design) -> int | None:
     """Return about how many labels are still to come; None where too little is known.
 
     A fixed design knows. An adaptive one is simulated from where it stands, at the rates seen so far: a planning figure
-    with no guarantee, usually right within a third.
+    with no guarantee, mostly right within a half.
     """
     if design.done:
         return 0

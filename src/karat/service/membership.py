@@ -34,6 +34,8 @@ class Membership:
         now = self._clock()
         with self._database.write() as connection:
             owners = people.lock_owners(connection, project.id)  # two owners may try to get rid of each other
+            if by.id not in owners and not by.is_admin:
+                raise NotAllowed("You are no owner of this project any more.")
             if people.role_in(connection, project.id, member) is None:
                 raise NotFound(f"There is no member {member}.")
             if owners == [member] and role != "owner":

@@ -207,6 +207,18 @@ def list_votes(connection: Connection, project_id: int) -> list[Vote]:
     return [Vote(*row) for row in connection.execute(query)]
 
 
+def any_from_elsewhere(connection: Connection, project_id: int) -> bool:
+    """Say whether a vote on an item of the draw is not that of a person of this installation."""
+    query = (
+        select(votes.c.ledger_id)
+        .join(users, users.c.id == votes.c.user_id)
+        .join(items, items.c.id == votes.c.item_id)
+        .where(votes.c.project_id == project_id, users.c.kind != "person", items.c.rank > 0)
+        .limit(1)
+    )
+    return connection.execute(query).first() is not None
+
+
 class Disputed(NamedTuple):
     """An item whose votes do not agree."""
 

@@ -143,3 +143,34 @@ def test_rulings_are_right_more_often_than_votes(house, begin, crowd):
     assert ", 1.000], a wrong one" in after.assumptions[0].statement
     assert after.at(N).low <= before.at(N).low
     assert after.at(N).high >= before.at(N).high
+
+
+def test_gold_says_nothing_about_models(house, begin, crowd):
+    """A wrong certificate otherwise: people are right on gold, a model that nobody tested made the labels."""
+    project, campaign = begin()
+    add_gold(house, project, campaign)
+    (ann,) = crowd(project, 1)
+    work(house, project, campaign, ann, right=1.0)
+    assert told(house, project, campaign).of == OF_THE_TRUTH
+    with house.database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE users SET kind = 'model' WHERE id = {ann.id}")
+    found = told(house, project, campaign)
+    assert found.of == OF_LABELS
+    assert "models' or imported answers" in found.sentence
+
+
+def test_gold_is_decided_as_items_are():
+    """Two who agree settle an item, although three more votes could overrule them; so they settle a gold question."""
+    rng = np.random.default_rng(4)
+    campaign = Campaign(votes=2, extra=3)
+    right = rng.random((4000, 5)) < 0.8
+    votes = [
+        Vote(item, person, "", "yes" if right[item, person] else "no", None, 5 * item + person)
+        for item in range(4000)
+        for person in range(5)
+    ]
+    given, truth = labels_of_gold(votes, dict.fromkeys(range(4000), 1), campaign, seed=1)
+    # Two agree (.68): right .64 of all; else the majority of five.
+    assert np.mean(np.equal(given, truth)) == pytest.approx(
+        0.9282, abs=0.013
+    )  # three standard errors; five votes: .942

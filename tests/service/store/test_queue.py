@@ -65,9 +65,10 @@ def most_turns_waited(database, write):
     return max(asked)
 
 
+@pytest.mark.long
 def test_nobody_waits_for_more_than_one_round(tmp_path):
     """A thread may be put to sleep between counting and queueing, hence twice the others. SQLite's own lock, where who
-    waits looks again now and then, makes somebody wait far longer."""
+    waits looks again now and then, makes somebody wait far longer. Who runs when is the system's to say."""
     queued = Database(tmp_path / "queued.db")
     assert most_turns_waited(queued, queued.write) <= 2 * N_THREADS
     bare = Database(tmp_path / "bare.db")

@@ -82,7 +82,7 @@ class Walk:
         Returns
         -------
         Cells
-            Empty when the walk is done, or when it must wait for the answers of the pilot.
+            Empty when the walk is done, or when it must wait for answers (of the pilot, or of a look).
         """
         if n is not None:
             _check.whole("n", n, least=1)
@@ -169,7 +169,7 @@ class Walk:
             return self.settings.budget is None or self.settings.budget > self.n_pilot
         if not self._looks[-1].laid_out:
             return True
-        return len(self._looks) < self.settings.looks and not self.target_met
+        return len(self._looks) < self.settings.looks and not len(self._looks[-1].pending) and not self.target_met
 
     def _begin_look(self) -> None:
         self._finished = self.bounds() if self._looks else None
