@@ -14,6 +14,7 @@ from karat import _check
 from karat.documents import relations
 from karat.documents.text import sentence_around, sentences_of, tokens_of
 from karat.errors import InvalidData, InvalidInput
+from karat.formats.sizes import refuse_oversize
 from karat.service.campaign import make_slug
 from karat.service.evaluation_task import Allowance, EvaluationTask
 from karat.service.problems import Conflict, NotAllowed, NotFound
@@ -37,6 +38,8 @@ MOST_WAITING = 30
 """Systems of one person that may wait to be accepted."""
 CONTEXT = 1500
 """Characters of the document that are shown on either side of the sentence."""
+MOST_PREDICTIONS = 10_000_000
+"""Of a submission of items; one of relations has a limit of its own."""
 _AT_ONCE = 200
 
 
@@ -230,6 +233,7 @@ class Evaluations:
         """Return the file that the pool takes; of relations, one with ids."""
         task = self.task(row)
         if task.kind != "relations":
+            refuse_oversize(path, most_rows=MOST_PREDICTIONS)
             return path
 
         def texts_of(names: set[str]) -> dict[str, str]:

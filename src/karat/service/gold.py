@@ -10,6 +10,7 @@ from karat import _check
 from karat.draws import UNSURE
 from karat.errors import InvalidData
 from karat.formats.answers import read_word
+from karat.formats.sizes import refuse_oversize
 from karat.formats.tables import FileTable
 from karat.service.assignment import settle_label
 from karat.service.shown import are_spans, is_empty, plain, shown_columns
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from karat.store.projects import Project
 
 MOST_QUESTIONS = 10_000
+MOST_LINES = 1_000_000
 
 
 class Gold:
@@ -90,6 +92,7 @@ def read_questions(
     """
     table = FileTable(path)
     _check.whole("questions", table.n_rows, least=1, most=MOST_QUESTIONS)
+    refuse_oversize(path, most_rows=MOST_LINES)
     for column in (truth, *columns, *([] if id is None else [id])):
         table.require(column)
     if id is not None:

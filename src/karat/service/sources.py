@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from karat import _check
 from karat.documents.read import read_documents
 from karat.errors import InvalidData
+from karat.formats.sizes import refuse_oversize
 from karat.formats.tables import FileTable
 from karat.service.problems import NotFound
 from karat.service.shown import HIDDEN, plain
@@ -29,6 +30,8 @@ KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 DOCUMENT_KINDS = (".txt", ".jsonl", ".ndjson", ".json")
 """Endings of files with documents."""
 MOST_FILES = 1000
+MOST_ROWS, MOST_BYTES = 100_000_000, 1_000_000
+"""Rows of a table, and bytes of a row."""
 MOST_DEFECTS = 10_000
 _WAITS = 24 * 3600.0
 """Seconds that an upload waits for its project."""
@@ -127,6 +130,7 @@ class Sources:
         """Return a table's columns and first rows, and a guess which column is the score and which names an item."""
         path, name = self.find(source, user_id=user_id)
         with called(path, name):
+            refuse_oversize(path, most_rows=MOST_ROWS, most_bytes=MOST_BYTES)
             table = FileTable(path)
             rows = [plain(row) for row in table.head(_LOOK)]
         numeric = [column for column in table.columns if all(_is_number(row[column]) for row in rows)]
