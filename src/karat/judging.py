@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import TextIO
 
-    from karat.formats.tables import Source
+    from karat.formats.files import Source
     from karat.judges.settings import Judge
 
 NO_OPINION = 0.5

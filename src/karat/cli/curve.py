@@ -12,7 +12,7 @@ from karat import plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.designs import catalogue
-from karat.designs.certify import CertifyDesign
+from karat.designs.certifying import CertifyDesign
 from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
 from karat.report.page import marks, render_report

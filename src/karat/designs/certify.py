@@ -9,10 +9,11 @@ import numpy as np
 
 from karat import _check
 from karat.curves import Curve
-from karat.designs.base import Sample, require_asked, require_same_method, unanswered_note
+from karat.designs.base import Sample, require_asked, require_same_method
+from karat.designs.certifying import CertifyDesign, cells_of
 from karat.draws import Draw, Labels
 from karat.math.certify.cells import Cells, class_weight
-from karat.math.certify.forecast import NextLabels, budgets_buy, labels_needed, next_labels
+from karat.math.certify.forecast import budgets_buy, labels_needed
 from karat.math.certify.judge import worst_share
 from karat.math.certify.noise import LabelErrors
 from karat.math.certify.settings import Settings
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from karat.designs.base import Identify, Proxy
     from karat.math.certify.bounds import Bounds
-    from karat.math.path import Ranks
 
 TARGETS = ("either", "relative", "absolute")
 _PLAN_RUNS = 5
@@ -204,7 +204,7 @@ class Certify:
     ) -> CertifyDesign:
         require_same_method(self, draw)
         require_asked(draw, labels)
-        cells = Cells.joined([_cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
+        cells = Cells.joined([cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
         walk = Walk.resume(
             self.settings(),
             n_items=draw.n_items,
@@ -222,7 +222,7 @@ class Certify:
             raise _check.refuse(
                 "draw", "one without error rates: groups are bounded for labels as given", "error rates"
             )
-        cells = Cells.joined([_cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
+        cells = Cells.joined([cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
         last_rank = min(draw.n_items, self.top or draw.n_items)
         n_looks = max(int(cells.look.max(initial=0)), 1)
         complete = [
@@ -281,67 +281,6 @@ class Certify:
                 else "Taken as given.",
             ),
         )
-
-
-class CertifyDesign:
-    """Ask and tell around a walk down the list; each batch is sealed before its labels are seen."""
-
-    def __init__(self, method: Certify, walk: Walk, draw: Draw, labels: Labels, identify: Identify | None) -> None:
-        self.method = method
-        self.walk = walk
-        self.draw = draw
-        self.labels = labels
-        self._identify = identify
-
-    def ask(self, n: int | None = None) -> Ranks:
-        while len(cells := self.walk.ask(n)):
-            ranks = cells.ranks[cells.new]
-            ids = None if self._identify is None else self._identify(ranks)
-            self.draw = self.draw.append(ranks, columns=_columns_of(cells), ids=ids)
-            if len(ranks):
-                return ranks
-        return np.zeros(0, dtype=np.int64)
-
-    def tell(self, labels: Labels) -> None:
-        require_asked(self.draw, labels)
-        self.walk.tell(labels.ranks, labels.values)
-        self.labels = self.labels.and_then(labels)
-
-    def curve(self) -> Curve:
-        notes = unanswered_note(self.draw, self.labels) + self._progress_note()
-        return self.method.curve_of(self.walk.bounds(), self.draw.n_items, self.labels.n_sure, notes)
-
-    def forecast(self, n_more: Sequence[int] = (100, 500)) -> list[NextLabels]:
-        """Simulate what the next labels would buy, at the rates seen so far."""
-        return next_labels(self.walk, n_more)
-
-    @property
-    def pending(self) -> Ranks:
-        asked = self.draw.ranks
-        return asked[~np.isin(asked, self.labels.ranks)]
-
-    @property
-    def done(self) -> bool:
-        return self.walk.done
-
-    def _progress_note(self) -> tuple[str, ...]:
-        last = min(self.draw.n_items, self.method.top or self.draw.n_items)
-        if self.walk.done or self.walk.rank_reached >= last:
-            return ()
-        round_ = f" in round {self.walk.look} of at most {self.method.looks}" if self.method.looks > 1 else ""
-        reached = f"rank {self.walk.rank_reached:,} of {last:,}"
-        return (f"Items are laid out down to {reached} so far{round_}; ask for the next ones.",)
-
-
-def _columns_of(cells: Cells) -> dict[str, NDArray[Any]]:
-    return {name: getattr(cells, name) for name in Cells.__slots__}
-
-
-def _cells_of(columns: Mapping[str, NDArray[Any]]) -> Cells:
-    kinds = {"probabilities": np.float64, "new": np.bool_}
-    cells: dict[str, NDArray[Any]] = {name: columns[name].astype(kinds.get(name, np.int64)) for name in Cells.__slots__}
-    cells["counts"] = cells["counts"].reshape(len(cells["ends"]), -1)
-    return Cells(**cells)
 
 
 def sampled_cells(cells: Cells) -> Sampled:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 import numpy as np
 
+from karat import _sql
 from karat.engines.base import number_texts
 from karat.engines.bins import Histogram
 from karat.engines.keys import Key, LinearKey
@@ -245,8 +246,8 @@ def number_text_ids(frame: nw.LazyFrame[Any], column: str, *, name: str) -> Any:
         column_of = pl.col(column).map_batches(numbered, return_dtype=pl.Int64, is_elementwise=True)
         return nw.from_native(native.with_columns(column_of.alias(name)))
     if kind.is_duckdb():
-        quoted = '"' + column.replace('"', '""') + '"'
-        return nw.from_native(native.project(f"*, ('0x' || substr(md5({quoted}), 1, 15))::BIGINT AS {name}"))
+        number = f"('0x' || substr(md5({_sql.name(column)}), 1, 15))::BIGINT"
+        return nw.from_native(native.project(f"*, {number} AS {name}"))
     raise InvalidInput(
         f"'id' must hold whole numbers in a table of {kind.name.lower()} with this many equal scores; got texts."
     )

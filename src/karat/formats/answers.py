@@ -10,7 +10,7 @@ from karat.formats.formulas import restore
 from karat.formats.tables import FileTable
 
 if TYPE_CHECKING:
-    from karat.formats.tables import Source
+    from karat.formats.files import Source
 
 RIGHT = ("1", "1.0", "true", "t", "yes", "y", "right", "correct", "positive", "good")
 WRONG = ("0", "0.0", "false", "f", "no", "n", "wrong", "incorrect", "negative", "bad")

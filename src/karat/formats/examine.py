@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from karat.errors import InvalidData
 from karat.formats.defects import MOST_DEFECTS, Defects
+from karat.formats.files import find_files
 from karat.formats.harmless_csv import read_rows
 from karat.formats.plain import read_parquet
 from karat.formats.strict_json import read_records
-from karat.formats.tables import find_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from karat.formats.exchange import Row
-    from karat.formats.tables import Source
+    from karat.formats.files import Source
 
 MOST_ROWS = 2_000_000
 

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from karat import _check
+from karat import _check, _sql
 from karat.errors import InvalidData, InvalidInput
 from karat.formats.exchange import (
     WORDS,
@@ -25,6 +25,7 @@ from karat.formats.exchange import (
     write_time,
 )
 from karat.formats.harmless_csv import read_rows, write_rows
+from karat.formats.sizes import no_parquet, refuse_long_rows
 from karat.formats.streams import PathOrStream, name_of
 from karat.formats.strict_json import plain_fields, read_records, write_records
 
@@ -198,17 +199,11 @@ def read_parquet(source: PathOrStream, wanted: Callable[[str], bool] | None = No
         described = database.execute("DESCRIBE SELECT * FROM read_parquet(?)", [str(path)]).fetchall()
         header = [str(row[0]) for row in described]
         names = [column for column in header if wanted is None or wanted(column)]
-        cells = [f"{_quote(column)}::VARCHAR" for column in names] or ["NULL::VARCHAR"]
-        length = " + ".join(f"coalesce(strlen({cell}), 0)" for cell in cells)
-        measure = f"SELECT max({length}), arg_max(file_row_number, {length}) FROM read_parquet(?)"  # noqa: S608 quoted
-        longest, place = database.execute(measure, [str(path)]).fetchall()[0]
-        if (longest or 0) > _MOST_PARQUET_ROW:
-            raise InvalidData(
-                f"{name}, row {place + 1}: expected at most {_MOST_PARQUET_ROW:,} bytes a row; got {longest:,}."
-            )
-        found = database.execute(f"SELECT {', '.join(cells)} FROM read_parquet(?)", [str(path)])  # noqa: S608 quoted
+        cells = [f"{_sql.name(column)}::VARCHAR" for column in names] or ["NULL::VARCHAR"]
+        refuse_long_rows(database, path, cells, most_bytes=_MOST_PARQUET_ROW, name=name)
+        found = database.execute(f"SELECT {', '.join(cells)} FROM read_parquet(?)", [str(path)])
     except duckdb.Error as error:
-        raise _no_parquet(name, path, error) from error
+        raise no_parquet(path, error, name=name) from error
 
     def rows() -> Iterator[Row]:
         number = 0
@@ -219,14 +214,9 @@ def read_parquet(source: PathOrStream, wanted: Callable[[str], bool] | None = No
                     value = dict(zip(names, row, strict=False))
                     yield Row(where=f"{name}, row {number}", value=value, line=number)
         except duckdb.Error as error:
-            raise _no_parquet(name, path, error) from error
+            raise no_parquet(path, error, name=name) from error
 
     return header, rows()
-
-
-def _no_parquet(name: str, path: str | Path, error: duckdb.Error) -> InvalidData:
-    reason = str(error).splitlines()[0].replace(str(path), name)
-    return InvalidData(f"{name} cannot be read as Parquet: {reason}.")
 
 
 def _write_parquet(target: PathOrStream, header: list[str], rows: list[list[Any]]) -> None:
@@ -237,11 +227,10 @@ def _write_parquet(target: PathOrStream, header: list[str], rows: list[list[Any]
     part = path.with_name(f".{path.name}.part")
     database = duckdb.connect()
     kinds = {"seconds": "DOUBLE"}
-    picked = ", ".join(f"{_quote(name)}::{kinds.get(name, 'VARCHAR')} AS {_quote(name)}" for name in header)
+    picked = ", ".join(f"{_sql.name(name)}::{kinds.get(name, 'VARCHAR')} AS {_sql.name(name)}" for name in header)
     try:
         database.register("answers", columns)
-        where = "'" + str(part).replace("'", "''") + "'"
-        database.execute(f"COPY (SELECT {picked} FROM answers) TO {where} (FORMAT parquet)")  # noqa: S608 names are quoted
+        database.execute(f"COPY (SELECT {picked} FROM answers) TO {_sql.text(part)} (FORMAT parquet)")
         part.replace(path)
     except (duckdb.Error, OSError) as error:
         raise InvalidInput(f"{path} cannot be written: {str(error).splitlines()[0]}.") from error
@@ -251,7 +240,3 @@ def _write_parquet(target: PathOrStream, header: list[str], rows: list[list[Any]
 
 def _cell(value: Any) -> str | None:
     return None if value is None else repr(value) if isinstance(value, float) else str(value)
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -15,8 +15,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from karat import _sql
 from karat.errors import InvalidData, InvalidInput
-from karat.formats.tables import FileTable, Source, _explain, _kind, _quote, _text
+from karat.formats.files import Source, explain, kind_of
+from karat.formats.tables import FileTable
 
 Watch = Callable[[str, float | None], None]
 
@@ -68,7 +70,7 @@ class ScannedFiles(FileTable):
         whole = id is None or self._ids_are_whole(id)
         files = self.files
         if self._is_one_parquet():
-            listed = ", ".join(_text(path) for path in files)
+            listed = ", ".join(_sql.text(path) for path in files)
             starts = np.cumsum([0, *self._sizes[:-1]]).tolist()
             start = "0" if len(files) == 1 else f"({starts}::BIGINT[])[(file_index + 1)::BIGINT]"
             columns = self._columns_of(files[0], score, id, whole=whole)
@@ -81,7 +83,7 @@ class ScannedFiles(FileTable):
                     f"SELECT karat_row + {start} AS place, {columns} FROM ({self._numbered(path)})"
                 )  # fmt: skip
         rows = " UNION ALL ".join(parts)
-        if any(_kind(path) != "parquet" for path in files):
+        if any(kind_of(path) != "parquet" for path in files):
             rows = f"FROM {self._stage(rows)}"
         if id is None:
             return f"SELECT place, score, place + 1 AS id, place + 1 AS number FROM ({rows})", True
@@ -97,7 +99,7 @@ class ScannedFiles(FileTable):
             except duckdb.OutOfMemoryException as error:
                 raise InvalidData(f"{self.name} needs more than the memory limit: {_first_line(error)}") from error
             except duckdb.Error as error:
-                raise _explain(self._blamed(error), error) from error
+                raise explain(self._blamed(error), error) from error
             finally:
                 self._execute("SET preserve_insertion_order = true")
 
@@ -124,7 +126,7 @@ class ScannedFiles(FileTable):
                 for batch in reader:
                     yield {name: _to_numpy(column) for name, column in zip(batch.schema.names, batch, strict=True)}
             except duckdb.Error as error:
-                raise _explain(self._blamed(error), error) from error
+                raise explain(self._blamed(error), error) from error
             except RuntimeError as error:
                 raise KeyboardInterrupt from error
             finally:
@@ -146,7 +148,7 @@ class ScannedFiles(FileTable):
             parts.append(f"SELECT karat_row AS place, {self._as_number(path, score)} AS score, {known} "
                          f"FROM ({self._numbered(path)})")  # fmt: skip
         return [
-            (part if _kind(path) == "parquet" else f"FROM {self._stage(part)}", size)
+            (part if kind_of(path) == "parquet" else f"FROM {self._stage(part)}", size)
             for path, part, size in zip(self.files, parts, self._sizes, strict=True)
         ]
 
@@ -173,7 +175,7 @@ class ScannedFiles(FileTable):
         twice = str(found[0])
         places: list[tuple[Path, int]] = []
         for path in self.files:
-            same = f"{self._as_text(path, column)} = {_text(twice)}"
+            same = f"{self._as_text(path, column)} = {_sql.text(twice)}"
             query = f"SELECT karat_row FROM ({self._numbered(path)}) WHERE {same} ORDER BY karat_row LIMIT 2"
             places += [(path, int(row[0])) for row in self._run(path, query).fetchall()]
         (first_path, first), (path, second) = places[:2]
@@ -191,10 +193,10 @@ class ScannedFiles(FileTable):
             raise InvalidInput(f"'spill_directory' must be a folder that exists; got {str(parent)!r}.")
         folder = tempfile.mkdtemp(prefix="karat-", dir=parent)
         weakref.finalize(self, _clean_up, self._database, folder)
-        self._execute(f"SET temp_directory = {_text(folder)}")
+        self._execute(f"SET temp_directory = {_sql.text(folder)}")
         if memory_limit is not None:
             try:
-                self._execute(f"SET memory_limit = {_text(memory_limit)}")
+                self._execute(f"SET memory_limit = {_sql.text(memory_limit)}")
             except duckdb.Error:
                 raise InvalidInput(f"'memory_limit' must be a size such as '4GB'; got {memory_limit!r}.") from None
         self._execute("SET perfect_ht_threshold = 17")  # counting by 16-bit keys needs no hash table
@@ -204,7 +206,7 @@ class ScannedFiles(FileTable):
 
     def _is_one_parquet(self) -> bool:
         """Say whether all files are Parquet of the same columns: then DuckDB reads them as one."""
-        return all(_kind(path) == "parquet" for path in self.files) and all(
+        return all(kind_of(path) == "parquet" for path in self.files) and all(
             columns == self._columns[0] for columns in self._columns
         )
 
@@ -213,14 +215,14 @@ class ScannedFiles(FileTable):
         if id is None:
             return f"{number} AS score"
         if whole and self._kind_of(path, id) in _WHOLE_TYPES:
-            return f"{number} AS score, {_quote(id)}::BIGINT AS id"
+            return f"{number} AS score, {_sql.name(id)}::BIGINT AS id"
         text = self._as_text(path, id)
         return f"{number} AS score, {f'TRY_CAST(trim({text}) AS BIGINT)' if whole else text} AS id"
 
     def _as_label(self, path: Path, column: str) -> str:
         """Return SQL for 0 or 1; whole numbers need no second look, and cost less without it."""
         if self._kind_of(path, column) in _WHOLE_TYPES | {"BOOLEAN"}:
-            return f"TRY_CAST({_quote(column)} AS UTINYINT)"
+            return f"TRY_CAST({_sql.name(column)} AS UTINYINT)"
         number = self._as_number(path, column)
         return f"CASE WHEN {number} = 0 THEN 0 WHEN {number} = 1 THEN 1 END"
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from karat import _sql
 from karat.errors import InvalidData
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 MOST_COLUMNS = 1000
@@ -47,12 +49,24 @@ def _refuse_parquet(path: Path, most_rows: int, most_bytes: int) -> None:
             ((n_rows,),) = database.execute("SELECT count(*) FROM read_parquet(?)", [str(path)]).fetchall()
             if n_rows > most_rows:
                 raise InvalidData(f"{path.name}: expected at most {most_rows:,} rows; it has {n_rows:,}.")
-            quoted = ['"' + str(row[0]).replace('"', '""') + '"' for row in described]
-            length = " + ".join(f"coalesce(strlen({name}::VARCHAR), 0)" for name in quoted)
-            measure = f"SELECT max({length}), arg_max(file_row_number, {length}) FROM read_parquet(?)"  # noqa: S608 quoted
-            ((longest, place),) = database.execute(measure, [str(path)]).fetchall()
+            cells = [f"{_sql.name(row[0])}::VARCHAR" for row in described]
+            refuse_long_rows(database, path, cells, most_bytes=most_bytes, name=path.name)
         except duckdb.Error as error:
-            reason = str(error).splitlines()[0].replace(str(path), path.name)
-            raise InvalidData(f"{path.name} cannot be read as Parquet: {reason}.") from error
+            raise no_parquet(path, error, name=path.name) from error
+
+
+def refuse_long_rows(
+    database: duckdb.DuckDBPyConnection, path: str | Path, cells: Sequence[str], *, most_bytes: int, name: str
+) -> None:
+    """Refuse a Parquet file with a row whose cells (SQL for texts) hold too many bytes together."""
+    length = " + ".join(f"coalesce(strlen({cell}), 0)" for cell in cells)
+    measure = f"SELECT max({length}), arg_max(file_row_number, {length}) FROM read_parquet(?)"
+    ((longest, place),) = database.execute(measure, [str(path)]).fetchall()
     if (longest or 0) > most_bytes:
-        raise InvalidData(f"{path.name}, row {place + 1}: expected at most {most_bytes:,} bytes; got {longest:,}.")
+        raise InvalidData(f"{name}, row {place + 1}: expected at most {most_bytes:,} bytes; got {longest:,}.")
+
+
+def no_parquet(path: str | Path, error: duckdb.Error, *, name: str) -> InvalidData:
+    """Say why DuckDB cannot read a file as Parquet, without the path of this machine."""
+    reason = str(error).splitlines()[0].replace(str(path), name)
+    return InvalidData(f"{name} cannot be read as Parquet: {reason}.")

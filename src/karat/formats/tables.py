@@ -5,11 +5,6 @@ Every defect is named by file, row (the first item is row 1) and column before a
 
 from __future__ import annotations
 
-import csv
-import glob
-import gzip
-import json
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,34 +13,9 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from karat import _sql
 from karat.errors import InvalidData, InvalidInput
-
-Source = str | Path | Sequence[str | Path]
-
-_KINDS = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "json", ".ndjson": "json", ".parquet": "parquet",
-          ".pq": "parquet", ".duckdb": "duckdb"}  # fmt: skip
-_TABLE_MARK = ".duckdb::"
-"""Between a DuckDB database and the name of one of its tables."""
-
-
-def find_files(source: Source) -> list[Path]:
-    """Return the files that a path, a glob pattern or a list of them names, in order."""
-    wanted = [source] if isinstance(source, (str, Path)) else list(source)
-    found: list[Path] = []
-    for entry in wanted:
-        path = Path(entry)
-        if path.is_file() or (_TABLE_MARK in str(entry) and database_of(path).is_file()):
-            found.append(path)
-            continue
-        matches = sorted(Path(match) for match in glob.glob(str(entry), recursive=True))
-        if path.is_dir():
-            matches = sorted(child for child in path.iterdir() if _kind(child, strict=False))
-        if not matches:
-            raise InvalidData(f"No file matches '{entry}'.")
-        found += matches
-    if not found:
-        raise InvalidData("No file was given.")
-    return found
+from karat.formats.files import Source, database_of, delimiter_of, explain, find_files, header_of, kind_of
 
 
 class FileTable:
@@ -130,7 +100,7 @@ class FileTable:
             if inside.size:
                 self._execute("CREATE OR REPLACE TEMP TABLE wanted (karat_row BIGINT)")
                 self._execute("INSERT INTO wanted SELECT unnest(?)", [np.unique(inside).tolist()])
-                selected = ", ".join(_quote(name) for name in names)
+                selected = ", ".join(_sql.name(name) for name in names)
                 query = f"SELECT karat_row, {selected} FROM ({self._numbered(path)}) SEMI JOIN wanted USING (karat_row)"
                 for number, *values in self._run(path, query).fetchall():
                     found[start + number] = dict(zip(names, values, strict=True))
@@ -153,7 +123,7 @@ class FileTable:
                     for row in some:
                         yield dict(zip(names, row, strict=True))
             except duckdb.Error as error:
-                raise _explain(path, error) from error
+                raise explain(path, error) from error
 
     def write_with_column(self, target: Path, name: str, values: Sequence[float]) -> None:
         """Write the table with one more column of numbers as Parquet; it appears when it is complete."""
@@ -164,12 +134,12 @@ class FileTable:
             start += size
         added = {"karat_row": np.arange(len(values)), "value": np.asarray(values, dtype=np.float64)}
         query = (
-            f"SELECT * EXCLUDE (karat_row, value), value AS {_quote(name)} FROM ({' UNION ALL BY NAME '.join(parts)}) "
-            "JOIN karat_values USING (karat_row) ORDER BY karat_row"
+            f"SELECT * EXCLUDE (karat_row, value), value AS {_sql.name(name)} "
+            f"FROM ({' UNION ALL BY NAME '.join(parts)}) JOIN karat_values USING (karat_row) ORDER BY karat_row"
         )
         try:
             self._database.register("karat_values", added)
-            self._execute(f"COPY ({query}) TO {_text(part)} (FORMAT parquet)")
+            self._execute(f"COPY ({query}) TO {_sql.text(part)} (FORMAT parquet)")
             part.replace(target)
         except (duckdb.Error, OSError) as error:
             raise InvalidInput(f"{target} cannot be written: {str(error).splitlines()[0]}.") from error
@@ -180,22 +150,22 @@ class FileTable:
 
     def _numbered(self, path: Path) -> str:
         """Return SQL for a file with its rows numbered from 0."""
-        if _kind(path) == "parquet":  # the reader knows the number, and can skip what is not wanted
+        if kind_of(path) == "parquet":  # the reader knows the number, and can skip what is not wanted
             return f"SELECT *, file_row_number AS karat_row FROM {self._scan(path)}"
         return f"SELECT *, row_number() OVER () - 1 AS karat_row FROM {self._scan(path)}"
 
     def _scan(self, path: Path) -> str:
-        kind = _kind(path)
+        kind = kind_of(path)
         if kind == "parquet":
-            return f"read_parquet({_text(path)})"
+            return f"read_parquet({_sql.text(path)})"
         if kind == "duckdb":
             return self._attach(path)
         if kind == "json":
-            return f"read_json({_text(path)}, format='newline_delimited', sample_size=-1)"
-        names = ", ".join(f"{_text(name)}: 'VARCHAR'" for name in _header(path))
+            return f"read_json({_sql.text(path)}, format='newline_delimited', sample_size=-1)"
+        names = ", ".join(f"{_sql.text(name)}: 'VARCHAR'" for name in header_of(path))
         return (
-            f"read_csv({_text(path)}, auto_detect=false, header=true, delim={_text(_delimiter(path))}, quote='\"', "
-            f"escape='\"', columns={{{names}}})"
+            f"read_csv({_sql.text(path)}, auto_detect=false, header=true, delim={_sql.text(delimiter_of(path))}, "
+            f"quote='\"', escape='\"', columns={{{names}}})"
         )
 
     def _attach(self, path: Path) -> str:
@@ -204,9 +174,9 @@ class FileTable:
             database = database_of(path)
             alias = f"attached{len(self._attached)}"
             try:
-                self._execute(f"ATTACH {_text(database)} AS {alias} (READ_ONLY)")
+                self._execute(f"ATTACH {_sql.text(database)} AS {alias} (READ_ONLY)")
             except duckdb.Error as error:
-                raise _explain(database, error) from error
+                raise explain(database, error) from error
             tables = [str(row[0]) for row in self._execute(
                 "SELECT table_name FROM information_schema.tables WHERE table_catalog = ? ORDER BY ALL", [alias]
             ).fetchall()]  # fmt: skip
@@ -215,27 +185,27 @@ class FileTable:
                 listed = ", ".join(map(repr, tables)) or "no table"
                 wanted = f"no table '{name}'" if name else "more than one table, or none"
                 raise InvalidData(f"{database} has {wanted}; it has {listed}. Name one: '{database}::NAME'.")
-            self._attached[path] = f"{alias}.{_quote(name)}"
+            self._attached[path] = f"{alias}.{_sql.name(name)}"
         return self._attached[path]
 
     def _read_columns(self, path: Path) -> dict[str, str]:
-        if _kind(path) == "csv":
-            return dict.fromkeys(_header(path), "VARCHAR")
+        if kind_of(path) == "csv":
+            return dict.fromkeys(header_of(path), "VARCHAR")
         described = self._run(path, f"DESCRIBE SELECT * FROM {self._scan(path)}").fetchall()
         columns = {str(row[0]): str(row[1]) for row in described}
-        if _kind(path) == "json" and list(columns) == ["json"] and path.stat().st_size == 0:
+        if kind_of(path) == "json" and list(columns) == ["json"] and path.stat().st_size == 0:
             raise InvalidData(f"{path} is empty: it has no rows.")
         return columns
 
     def _as_text(self, path: Path, column: str) -> str:
-        name, kind = _quote(column), self._columns[self.files.index(path)][column]
+        name, kind = _sql.name(column), self._columns[self.files.index(path)][column]
         return f"json_extract_string({name}, '$')" if kind == "JSON" else f"{name}::VARCHAR"
 
     def _as_number(self, path: Path, column: str) -> str:
         kind = self._columns[self.files.index(path)][column]
         if kind in {"VARCHAR", "JSON"}:  # trim() also keeps DuckDB from moving the cast into its CSV reader
             return f"TRY_CAST(trim({self._as_text(path, column)}) AS DOUBLE)"
-        return f"TRY_CAST({_quote(column)} AS DOUBLE)"
+        return f"TRY_CAST({_sql.name(column)} AS DOUBLE)"
 
     def _not_whole(self, path: Path, column: str) -> str:
         text = self._as_text(path, column)
@@ -276,13 +246,13 @@ class FileTable:
             values = self._run(path, f"SELECT {expression} AS value FROM {self._scan(path)}").fetchnumpy()["value"]
             return np.ma.asarray(values)
         except duckdb.Error as error:
-            raise _explain(path, error) from error
+            raise explain(path, error) from error
 
     def _run(self, path: Path, query: str) -> duckdb.DuckDBPyConnection:
         try:
             return self._execute(query)
         except duckdb.Error as error:
-            raise _explain(path, error) from error
+            raise explain(path, error) from error
 
     def _execute(self, query: str, parameters: Sequence[Any] = ()) -> duckdb.DuckDBPyConnection:
         try:
@@ -296,95 +266,3 @@ def find_duplicates(numbers: NDArray[np.int64]) -> Iterator[tuple[int, int]]:
     order = np.argsort(numbers, kind="stable")
     same = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
     yield from zip(order[same].tolist(), order[same + 1].tolist(), strict=True)
-
-
-def database_of(path: Path) -> Path:
-    """Return the database in 'kb.duckdb::facts'.
-
-    Examples
-    --------
-    >>> str(database_of(Path("kb.duckdb::facts")))
-    'kb.duckdb'
-    """
-    return Path(str(path).partition("::")[0]) if _TABLE_MARK in str(path) else path
-
-
-def _kind(path: Path, *, strict: bool = True) -> str:
-    suffixes = [suffix.lower() for suffix in database_of(path).suffixes]
-    if suffixes and suffixes[-1] in {".gz", ".zst"}:
-        suffixes.pop()
-    kind = _KINDS.get(suffixes[-1] if suffixes else "", "")
-    if not kind and strict:
-        raise InvalidData(f"{path} is of no known kind; its name must end in {', '.join(_KINDS)} (or these plus .gz).")
-    return kind
-
-
-def _header(path: Path) -> list[str]:
-    line = _first_line(path)
-    names = next(csv.reader([line], delimiter=_delimiter(path)), [])
-    if not line.strip():
-        raise InvalidData(f"{path} is empty: it has no header and no rows.")
-    doubled = {name for name in names if names.count(name) > 1}
-    if doubled:
-        raise InvalidData(f"{path} has the column {min(doubled)!r} twice in its header.")
-    return names
-
-
-def _delimiter(path: Path) -> str:
-    if ".tsv" in path.suffixes:
-        return "\t"
-    line = _first_line(path)
-    return max(",;\t|", key=line.count)
-
-
-def _first_line(path: Path) -> str:
-    if path.suffix.lower() == ".zst":
-        raw = _first_line_of_zstandard(path)
-    else:
-        with gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb") as stream:
-            raw = stream.readline(1_000_000)
-    try:
-        return raw.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise InvalidData(f"{path}, line 1: expected UTF-8 text; got the byte 0x{raw[error.start]:02x}.") from None
-
-
-def _first_line_of_zstandard(path: Path) -> bytes:
-    query = (
-        f"SELECT line FROM read_csv({_text(path)}, auto_detect=false, header=false, delim='\\x01', quote='', "
-        "escape='', columns={line: 'VARCHAR'}, compression='zstd', strict_mode=false) LIMIT 1"
-    )
-    try:
-        found = duckdb.connect().execute(query).fetchall()
-    except duckdb.Error as error:
-        raise _explain(path, error) from error
-    return str(found[0][0]).encode() if found else b""
-
-
-def _explain(path: Path, error: duckdb.Error) -> InvalidData:
-    """Find the line that DuckDB stumbled over and say what is wrong with it."""
-    if _kind(path, strict=False) in {"csv", "json"} and path.suffix.lower() not in {".gz", ".zst"}:
-        with path.open("rb") as stream:
-            for number, raw in enumerate(stream, start=1):
-                try:
-                    text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
-                    if _kind(path) == "json" and text.strip():
-                        json.loads(text)
-                except UnicodeDecodeError as found:
-                    byte = raw[found.start]
-                    return InvalidData(f"{path}, line {number}: expected UTF-8 text; got the byte 0x{byte:02x}.")
-                except json.JSONDecodeError as found:
-                    return InvalidData(f"{path}, line {number}: expected a JSON object; {found.msg} at {found.colno}.")
-    message = str(error)
-    line = re.search(r"CSV Error on Line: (\d+)", message)
-    what = re.search(r"Expected Number of Columns: \d+ Found: \d+|[Vv]alue with unterminated quote", message)
-    reason = what[0] if what else message.split("\n", maxsplit=1)[0].split(": ", 1)[-1]
-    return InvalidData(f"{path}{f', line {line[1]}' if line else ''}: {reason}.")
-
-
-def _quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: str | Path) -> str:
-    return "'" + str(value).replace("'", "''") + "'"

@@ -111,14 +111,14 @@ def write_units(
     """
     mine = Units.read(
         connection,
-        "SELECT key, sum(mass) AS mass, max(score) AS score, true AS novel "  # noqa: S608
+        "SELECT key, sum(mass) AS mass, max(score) AS score, true AS novel "
         f"FROM {files([folder / 'instances.parquet'])} GROUP BY key ORDER BY key",
     )
     fold = ((mine.key & np.uint64(2047)) % np.uint64(N_FOLDS)).astype(np.int64)  # as tables.FOLD
     bought = Bought(len(mine.key), batches)
     overlaps: list[tuple[int, NDArray[np.float64]]] = []
     for number, path in [*earlier, *judges]:
-        theirs = Units.read(connection, f"SELECT key, mass, score, novel FROM {files([path])}")  # noqa: S608
+        theirs = Units.read(connection, f"SELECT key, mass, score, novel FROM {files([path])}")
         places = match_sorted(mine.key, theirs.key)
         if (number, path) in earlier:
             mine.novel[places[places >= 0]] = False
@@ -142,7 +142,7 @@ def _write(
 ) -> None:
     columns = {"key": mine.key, "mass": mine.mass, "score": mine.score, "novel": mine.novel, "bought": bought}
     connection.register("unit", columns)
-    unit = f"SELECT {system}::INTEGER AS system, key, mass, score, novel FROM unit"  # noqa: S608
+    unit = f"SELECT {system}::INTEGER AS system, key, mass, score, novel FROM unit"
     copy(connection, f"{unit} ORDER BY key", folder / "units.parquet")
     before = f"SEMI JOIN {files(asked)} a USING (key)" if asked else "WHERE false"
     copy(connection, f"{unit} {before} ORDER BY key", folder / "asked.parquet")
@@ -165,7 +165,7 @@ def _write_overlaps(
     connection.register("shared_sums", columns)
     copy(
         connection,
-        f"SELECT {system}::INTEGER AS system, other::INTEGER AS other, fold::INTEGER AS fold, "  # noqa: S608
+        f"SELECT {system}::INTEGER AS system, other::INTEGER AS other, fold::INTEGER AS fold, "
         f"{', '.join(SUMS)} FROM shared_sums ORDER BY other, fold",
         path,
     )

@@ -51,6 +51,6 @@ class Asking:
             draw = records.state.draws[len(self._asked)]
             with workspace(records.folder) as (connection, _):
                 rows = connection.execute(
-                    f"SELECT id FROM {files([records.folder / draw.file])} ORDER BY priority, id"  # noqa: S608
+                    f"SELECT id FROM {files([records.folder / draw.file])} ORDER BY priority, id"
                 ).fetchall()
             self._asked.append([row[0] for row in rows])

@@ -129,7 +129,7 @@ def make_draw(
     _collect_classes(connection, folder, state, systems)
     masses = ", ".join(f"m{number}" for number in numbers)
     columns = connection.execute(
-        f"SELECT {masses}, before, novel, count(*) AS n FROM batch GROUP BY ALL ORDER BY ALL"  # noqa: S608
+        f"SELECT {masses}, before, novel, count(*) AS n FROM batch GROUP BY ALL ORDER BY ALL"
     ).fetchnumpy()
     law = np.stack([np.asarray(columns[f"m{number}"], dtype=np.float64) for number in numbers])
     before = np.asarray(columns["before"], dtype=np.float64)
@@ -172,16 +172,15 @@ def _collect_classes(
     own = files([folder / system.folder / "units.parquet" for system in systems])
     masses = ", ".join(f"sum(CASE WHEN system = {n} THEN mass ELSE 0 END) AS m{n}" for n in numbers)
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE mine AS SELECT key, {masses}, "  # noqa: S608
-        f"bool_or(novel) AS novel FROM {own} GROUP BY key"
+        f"CREATE OR REPLACE TEMP TABLE mine AS SELECT key, {masses}, bool_or(novel) AS novel FROM {own} GROUP BY key"
     )
     bought = files([folder / system.folder / "bought.parquet" for system in systems])
-    inclusion = f"SELECT key, bought AS inclusion FROM {bought}"  # noqa: S608
+    inclusion = f"SELECT key, bought AS inclusion FROM {bought}"
     later = state.batches_since(numbers)
     if later:
         inclusion += f" UNION ALL {inclusion_sql(later, own)}"
     connection.execute(
-        "CREATE OR REPLACE TEMP TABLE batch AS SELECT m.*, i.inclusion AS before FROM mine m "  # noqa: S608
+        "CREATE OR REPLACE TEMP TABLE batch AS SELECT m.*, i.inclusion AS before FROM mine m "
         f"JOIN (SELECT key, max(inclusion) AS inclusion FROM ({inclusion}) GROUP BY key) i USING (key)"
     )
     connection.execute("DROP TABLE mine")
@@ -207,29 +206,29 @@ def _write_asked(
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE drawn AS SELECT * FROM (
             SELECT key, greatest(before, least(1.0, sqrt(CASE WHEN novel THEN {new} ELSE {known} END)))
-            AS inclusion FROM batch) WHERE {UNIFORM} <= inclusion"""  # noqa: S608
+            AS inclusion FROM batch) WHERE {UNIFORM} <= inclusion"""
     )
     # A unit of one instance has it in the file of any system that holds it.
     holders = state.competitors if state.settings.relation else systems
     instances = files([folder / system.folder / "instances.parquet" for system in holders])
     asked = [folder / draw.file for draw in state.draws]
-    earlier = f"ANTI JOIN (SELECT id FROM {files(asked)}) e USING (id)" if asked else ""  # noqa: S608
+    earlier = f"ANTI JOIN (SELECT id FROM {files(asked)}) e USING (id)" if asked else ""
     copy(
         connection,
         f"""SELECT key, id, min({UNIFORM} / inclusion) AS priority
             FROM (SELECT DISTINCT i.key, i.id, d.inclusion FROM {instances} i JOIN drawn d USING (key)) {earlier}
-            GROUP BY key, id ORDER BY priority, id""",  # noqa: S608
+            GROUP BY key, id ORDER BY priority, id""",
         path,
     )
     seen = f"ANTI JOIN {files(asked)} e USING (key)" if asked else ""
-    fresh = f"(SELECT DISTINCT key FROM {files([path])} {seen})"  # noqa: S608
+    fresh = f"(SELECT DISTINCT key FROM {files([path])} {seen})"
     admitted = files([folder / system.folder / "units.parquet" for system in state.admitted])
     copy(
         connection,
-        f"SELECT u.* FROM {admitted} u SEMI JOIN {fresh} f USING (key) ORDER BY key, system",  # noqa: S608
+        f"SELECT u.* FROM {admitted} u SEMI JOIN {fresh} f USING (key) ORDER BY key, system",
         path.with_name("rows.parquet"),
     )
-    count = connection.execute(f"SELECT count(*) FROM {files([path])}").fetchall()[0][0]  # noqa: S608
+    count = connection.execute(f"SELECT count(*) FROM {files([path])}").fetchall()[0][0]
     for table in ("batch", "drawn"):
         connection.execute(f"DROP TABLE {table}")
     return int(count)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from karat.pool.read import Source
+    from karat.pool.source import Source
 
 Law = Literal["uniform", "predicate", "subject", "entity", "own"]
 LAWS: dict[str, tuple[str, ...]] = {
@@ -43,11 +43,11 @@ def law_of(connection: duckdb.DuckDBPyConnection, source: Source, law: str) -> N
             raise source.refuse(None, f"the probabilities sum to {float(np.sum(column['p'])):g}, not 1.") from None
     columns = LAWS[law]
     for name in columns:
-        bad = connection.execute(f'SELECT line FROM submission WHERE "{name}" IS NULL ORDER BY line LIMIT 1').fetchone()  # noqa: S608
+        bad = connection.execute(f'SELECT line FROM submission WHERE "{name}" IS NULL ORDER BY line LIMIT 1').fetchone()
         if bad:
             raise source.refuse(bad[0], f"the {name} is empty.")
     codes = ", ".join(f'md5_number_lower(CAST("{name}" AS VARCHAR)) AS {name}' for name in (*columns, "relation"))
-    rows = connection.execute(f"SELECT {codes} FROM submission ORDER BY line").fetchnumpy()  # noqa: S608
+    rows = connection.execute(f"SELECT {codes} FROM submission ORDER BY line").fetchnumpy()
     if law == "uniform":
         return uniform_law(len(rows["relation"]))
     if law == "entity":

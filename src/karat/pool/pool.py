@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from karat import _check
-from karat.errors import InvalidInput
 from karat.math.pooled.estimate import METRICS
 from karat.pool.asking import Asking
 from karat.pool.law import LAWS
-from karat.pool.leaderboard import Difference, Leaderboard
 from karat.pool.log import Log
-from karat.pool.rating import differences, rate
+from karat.pool.rating import contrast, rate
 from karat.pool.read import copy_ids
 from karat.pool.records import Records
 from karat.pool.scoring import gather_settled, inclusion_by_id
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from karat.math.agreement.vote_errors import LabelErrors
     from karat.math.pooled.estimate import Metric
     from karat.pool.law import Law
+    from karat.pool.leaderboard import Difference, Leaderboard
     from karat.pool.preview import Preview
     from karat.pool.rating import IntervalKind
     from karat.pool.state import State, System
@@ -351,26 +350,11 @@ class Pool:
         """Compare two systems on the labels that both share."""
         _check.one_of("metric", metric, METRICS)
         level = self.state.settings.confidence_level if confidence_level is None else confidence_level
-        numbers = [self._find(name).number for name in (first, second)]
+        pair = self._find(first), self._find(second)
         self._records.catch_up()
         with workspace(self.folder) as (connection, _):
             _, gathered, theta, _ = gather_settled(connection, self.folder, self.state, anydoc=anydoc)
-        rows = {system.number: row for row, system in enumerate(gathered.systems)}
-        if missing := [n for n in numbers if n not in rows]:
-            name = self.state.systems[missing[0] - 1].name
-            raise InvalidInput(f"'{name}' has too few labels yet; answer what next asks for.")
-        i, j = (rows[number] for number in numbers)
-        value, low, high = differences(gathered, theta=theta, metric=metric, confidence_level=level)
-        return Difference(
-            first=first,
-            second=second,
-            metric=metric,
-            estimate=float(value[i, j]),
-            low=float(low[i, j]),
-            high=float(high[i, j]),
-            confidence_level=level,
-            n_labels=int(gathered.sample.fold.size),
-        )
+        return contrast(gathered, *pair, theta=theta, metric=metric, confidence_level=level)
 
     def label_pool(self) -> list[dict[str, Any]]:
         """Return the labels told for what was drawn: id, label, and the probability that its unit was drawn."""

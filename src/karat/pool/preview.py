@@ -70,7 +70,7 @@ def preview_draw(
             connection, folder, trial, systems=[system], target_variance=variance,
             spreads=[(LARGEST_SPREAD, LARGEST_SPREAD)], path=path,
         )  # fmt: skip
-        asked = connection.execute(f"SELECT id FROM {files([path])}").fetchall()  # noqa: S608
+        asked = connection.execute(f"SELECT id FROM {files([path])}").fetchall()
         counts[name] = sum(row[0] not in state.labels for row in asked)
-    new = connection.execute(f"SELECT count(*) FROM {files([work / 'units.parquet'])} WHERE novel").fetchall()[0][0]  # noqa: S608
+    new = connection.execute(f"SELECT count(*) FROM {files([work / 'units.parquet'])} WHERE novel").fetchall()[0][0]
     return Preview(n_predictions=n_predictions, n_new=int(new), **counts)

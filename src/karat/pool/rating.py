@@ -13,7 +13,7 @@ from karat.math.pooled.bootstrap import bootstrap_default
 from karat.math.pooled.estimate import METRICS, estimate_metrics
 from karat.math.pooled.guaranteed import guaranteed_intervals
 from karat.math.pooled.intervals import difference_interval, estimate_interval, noisy_interval, shared_ranks
-from karat.pool.leaderboard import Leaderboard, Row, Score
+from karat.pool.leaderboard import Difference, Leaderboard, Row, Score
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from karat.math.pooled.recall import PoolRecall
     from karat.math.pooled.sample import PoolSample
     from karat.pool.scoring import Gathered
-    from karat.pool.state import State
+    from karat.pool.state import State, System
 
 IntervalKind = Literal["logit", "bootstrap", "betting"]
 GUARANTEES: dict[str, str] = {"logit": "asymptotic", "bootstrap": "bootstrap", "betting": "finite-sample"}
@@ -149,6 +149,28 @@ def differences(
             for table, other, worst in ((low, other_low, np.minimum), (high, other_high, np.maximum)):
                 table[row], table[:, row] = worst(table[row], other[row]), worst(table[:, row], other[:, row])
     return value, low, high
+
+
+def contrast(
+    gathered: Gathered, first: System, second: System, *, theta: PoolRecall, metric: Metric, confidence_level: float
+) -> Difference:
+    """Return how two systems differ, on the labels that both share."""
+    rows = {system.number: row for row, system in enumerate(gathered.systems)}
+    for system in (first, second):
+        if system.number not in rows:
+            raise InvalidInput(f"'{system.name}' has too few labels yet; answer what next asks for.")
+    pair = rows[first.number], rows[second.number]
+    value, low, high = differences(gathered, theta=theta, metric=metric, confidence_level=confidence_level)
+    return Difference(
+        first=first.name,
+        second=second.name,
+        metric=metric,
+        estimate=float(value[pair]),
+        low=float(low[pair]),
+        high=float(high[pair]),
+        confidence_level=confidence_level,
+        n_labels=int(gathered.sample.fold.size),
+    )
 
 
 def _score(estimate: Estimate, ends: Ends, k: int) -> Score:

@@ -15,7 +15,8 @@ from karat.math.agreement.votes import UNSURE
 from karat.math.pooled.arrivals import simulate_arrivals
 from karat.math.pooled.bias import half_pool_bias, leave_out_bias, merge_instances
 from karat.math.pooled.simulate import simulate
-from karat.pool.read import load_labels, open_source
+from karat.pool.read import load_labels
+from karat.pool.source import open_source
 from karat.pool.tables import workspace
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def load_study(predictions: str | Path, labels: str | Path, *, relation: Sequenc
                 CASE WHEN number IS NULL THEN 0.0 ELSE rank() OVER (PARTITION BY system ORDER BY number)
                      / count(*) OVER (PARTITION BY system) END AS score
             FROM (SELECT *, TRY_CAST(score AS DOUBLE) AS number FROM (SELECT line, system, id, {", ".join(columns)}
-                  FROM {source.sql})) ORDER BY line"""  # noqa: S608
+                  FROM {source.sql})) ORDER BY line"""
         ).fetchall()
     place = {item: k for k, item in enumerate(truth)}
     names: dict[str, int] = {}

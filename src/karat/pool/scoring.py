@@ -57,7 +57,7 @@ def gather(connection: duckdb.DuckDBPyConnection, folder: Path, state: State, *,
     competitors = state.competitors
     share_done = _collect_asked(connection, folder, state)
     rows = connection.execute(
-        f"SELECT a.key, {UNIFORM.replace('key', 'a.key')} AS u, {FOLD.replace('key', 'a.key')} AS fold, inclusion "  # noqa: S608
+        f"SELECT a.key, {UNIFORM.replace('key', 'a.key')} AS u, {FOLD.replace('key', 'a.key')} AS fold, inclusion "
         "FROM chosen a ORDER BY a.key"
     ).fetchnumpy()
     keys = np.asarray(rows["key"], dtype=np.uint64)
@@ -97,7 +97,7 @@ def settled_state(connection: duckdb.DuckDBPyConnection, folder: Path, state: St
     draw = state.draws[-1]
     if any(set(earlier.systems) == set(draw.systems) for earlier in state.draws[:-1]):
         return state
-    rows = connection.execute(f"SELECT id FROM {files([folder / draw.file])} ORDER BY priority, id").fetchall()  # noqa: S608
+    rows = connection.execute(f"SELECT id FROM {files([folder / draw.file])} ORDER BY priority, id").fetchall()
     answered = next((place for place, row in enumerate(rows) if row[0] not in state.labels), None)
     return state if answered is None or answered >= FEWEST_ANSWERS else state.without_last_draw()
 
@@ -128,7 +128,7 @@ def theta_of(connection: duckdb.DuckDBPyConnection, folder: Path, state: State) 
     connection.executemany("INSERT INTO truth VALUES (?, ?)", [(n, state.truth[k]) for n, k in enumerate(kept)])
     inside = connection.execute(
         f"""SELECT place FROM (SELECT place, md5_number_lower('{state.settings.seed}:' || relation) AS key FROM truth)
-        SEMI JOIN (SELECT key FROM {files(state.unit_files(folder))}) u USING (key)"""  # noqa: S608
+        SEMI JOIN (SELECT key FROM {files(state.unit_files(folder))}) u USING (key)"""
     ).fetchnumpy()["place"]
     hits = np.zeros(kept.size, dtype=np.int8)
     hits[np.asarray(inside, dtype=np.int64)] = 1
@@ -144,9 +144,9 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
     """
     parts = [folder / system.folder / "asked.parquet" for system in state.admitted]
     parts += [(folder / draw.file).with_name("rows.parquet") for draw in state.draws]
-    connection.execute(f"CREATE OR REPLACE TEMP TABLE spoken AS SELECT * FROM {files(parts)}")  # noqa: S608
+    connection.execute(f"CREATE OR REPLACE TEMP TABLE spoken AS SELECT * FROM {files(parts)}")
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE asked_ids AS SELECT key, id FROM {files([folder / d.file for d in state.draws])}"  # noqa: S608
+        f"CREATE OR REPLACE TEMP TABLE asked_ids AS SELECT key, id FROM {files([folder / d.file for d in state.draws])}"
     )
     connection.register("told", {"id": np.array(list(state.labels), dtype=object)})
     connection.execute(
@@ -155,10 +155,10 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
     )
     connection.unregister("told")
     connection.execute(
-        f"CREATE OR REPLACE TEMP TABLE everything AS SELECT a.key, a.done, i.inclusion FROM asked a "  # noqa: S608
+        f"CREATE OR REPLACE TEMP TABLE everything AS SELECT a.key, a.done, i.inclusion FROM asked a "
         f"JOIN ({inclusion_sql(state.batches(), 'spoken')}) i USING (key)"
     )
-    pending = connection.execute(f"SELECT min({UNIFORM} / inclusion) FROM everything WHERE NOT done").fetchall()[0][0]  # noqa: S608
+    pending = connection.execute(f"SELECT min({UNIFORM} / inclusion) FROM everything WHERE NOT done").fetchall()[0][0]
     if pending is None:
         connection.execute("CREATE OR REPLACE TEMP TABLE chosen AS SELECT key, inclusion FROM everything")
         return 1.0
@@ -167,12 +167,12 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
     earlier = state.batches(finished)
     # With relations, the new system may have added instances to units of earlier draws: those are not settled.
     if earlier and not state.settings.relation:
-        before = f"SELECT e.key, e.done, coalesce(i.inclusion, 0.0) AS before, e.inclusion FROM everything e LEFT JOIN ({inclusion_sql(earlier, 'spoken')}) i USING (key)"  # noqa: E501, S608
+        before = f"SELECT e.key, e.done, coalesce(i.inclusion, 0.0) AS before, e.inclusion FROM everything e LEFT JOIN ({inclusion_sql(earlier, 'spoken')}) i USING (key)"  # noqa: E501
     else:
         before = "SELECT key, done, 0.0 AS before, inclusion FROM everything"
     connection.execute(
         f"""CREATE OR REPLACE TEMP TABLE chosen AS SELECT key, greatest(before, {share!r} * inclusion) AS inclusion
-        FROM ({before}) WHERE done AND ({UNIFORM} <= before OR {UNIFORM} < {share!r} * inclusion)"""  # noqa: S608
+        FROM ({before}) WHERE done AND ({UNIFORM} <= before OR {UNIFORM} < {share!r} * inclusion)"""
     )
     return share
 
@@ -225,7 +225,7 @@ def _truths(
     systems = state.competitors
     held = [
         connection.execute(
-            f"SELECT i.key, i.id, i.mass FROM {files([folder / system.folder / 'instances.parquet'])} i "  # noqa: S608
+            f"SELECT i.key, i.id, i.mass FROM {files([folder / system.folder / 'instances.parquet'])} i "
             "SEMI JOIN chosen USING (key)"
         ).fetchnumpy()
         for system in systems
@@ -262,7 +262,7 @@ def _population_sums(
     row_of = {system.number: k for k, system in enumerate(systems)}
     judge = np.array([system.is_judge for system in systems])
     columns = connection.execute(
-        f"SELECT * FROM {files([folder / system.folder / 'overlap.parquet' for system in systems])}"  # noqa: S608
+        f"SELECT * FROM {files([folder / system.folder / 'overlap.parquet' for system in systems])}"
     ).fetchnumpy()
     kept = np.isin(columns["other"], list(row_of))
     table = {name: np.asarray(values)[kept] for name, values in columns.items()}

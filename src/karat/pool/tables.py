@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import numpy as np
 
+from karat import _sql
 from karat.math.pooled.proxy import N_FOLDS
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def workspace(folder: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
 
 def files(paths: Sequence[Path]) -> str:
     """Several Parquet files as one table."""
-    names = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+    names = ", ".join(_sql.text(path) for path in paths)
     return f"read_parquet([{names}])"
 
 
@@ -80,7 +81,7 @@ def write_instances(connection: duckdb.DuckDBPyConnection, path: Path, *, mass: 
                                 rank() OVER (ORDER BY score) / count(*) OVER () AS relative FROM submission)
         SELECT md5_number_lower('{seed}:' || relation) AS key, id, law.mass,
                CASE WHEN score IS NULL THEN 0.0 ELSE relative END AS score
-        FROM ordered JOIN law USING (line_order) ORDER BY key, id""",  # noqa: S608
+        FROM ordered JOIN law USING (line_order) ORDER BY key, id""",
         path,
     )
     connection.unregister("law")
@@ -104,7 +105,7 @@ def read_payload(
             continue
         connection.register("wanted", {"id": np.array(missing, dtype=object)})
         rows = connection.execute(
-            f"SELECT id, payload FROM {files([path])} SEMI JOIN (SELECT CAST(id AS VARCHAR) AS id FROM wanted) USING (id)"  # noqa: E501, S608
+            f"SELECT id, payload FROM {files([path])} SEMI JOIN (SELECT CAST(id AS VARCHAR) AS id FROM wanted) USING (id)"  # noqa: E501
         ).fetchall()
         connection.unregister("wanted")
         found.update({name: json.loads(payload) for name, payload in rows})
@@ -117,7 +118,7 @@ def find_strangers(connection: duckdb.DuckDBPyConnection, paths: Sequence[Path],
         return list(ids)
     connection.register("wanted", {"id": np.array(list(ids), dtype=object)})
     rows = connection.execute(
-        f"SELECT CAST(id AS VARCHAR) AS id FROM wanted SEMI JOIN (SELECT id FROM {files(paths)}) i USING (id)"  # noqa: S608
+        f"SELECT CAST(id AS VARCHAR) AS id FROM wanted SEMI JOIN (SELECT id FROM {files(paths)}) i USING (id)"
     ).fetchall()
     connection.unregister("wanted")
     known = {row[0] for row in rows}
@@ -135,16 +136,15 @@ def inclusion_sql(batches: Sequence[Batch], units: str) -> str:
     if all(len(batch.systems) == 1 for batch in batches):
         # A batch of one: no sum over its systems, so one pass is enough.
         return (
-            f"SELECT key, max(least(1.0, CASE WHEN novel THEN fresh ELSE known END * mass)) AS inclusion "  # noqa: S608
+            f"SELECT key, max(least(1.0, CASE WHEN novel THEN fresh ELSE known END * mass)) AS inclusion "
             f"FROM {units} u JOIN {table} USING (system) GROUP BY key"
         )
     return f"""SELECT key, max(least(1.0, size)) AS inclusion FROM (
         SELECT key, batch,
                sqrt(CASE WHEN bool_or(novel) THEN sum((fresh * mass) ** 2) ELSE sum((known * mass) ** 2) END) AS size
-        FROM {units} u JOIN {table} USING (system) GROUP BY key, batch) GROUP BY key"""  # noqa: S608
+        FROM {units} u JOIN {table} USING (system) GROUP BY key, batch) GROUP BY key"""
 
 
 def copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> None:
     """Write the rows of a query to a Parquet file."""
-    name = str(path).replace("'", "''")
-    connection.execute(f"COPY ({query}) TO '{name}' (FORMAT parquet, COMPRESSION zstd)")
+    connection.execute(f"COPY ({query}) TO {_sql.text(path)} (FORMAT parquet, COMPRESSION zstd)")

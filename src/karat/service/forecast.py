@@ -6,7 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat.designs.base import FixedDesign
-from karat.designs.certify import CertifyDesign
+from karat.designs.certifying import CertifyDesign
 from karat.math.certify.remaining import labels_left
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from karat.math.certify.cells import PENDING, Cells
 from karat.math.certify.stream import PURPOSE_PILOT, uniform
 
 if TYPE_CHECKING:
@@ -74,3 +75,65 @@ def forecast_rates(
     rates = (kernel @ labels + 0.5 * pseudo_labels) / (kernel.sum(axis=1) + pseudo_labels)
     support = kernel.sum(axis=1) ** 2 / (kernel**2).sum(axis=1)
     return Forecast(np.exp(grid), rates, support)
+
+
+class Pilot:
+    """The pilot's ranks and the answers that came so far.
+
+    Examples
+    --------
+    >>> pilot = Pilot(np.array([3, 8]))
+    >>> pilot.is_asked = True
+    >>> pilot.take(np.array([8]), np.array([1], np.int8)), pilot.pending.tolist(), pilot.is_answered
+    (True, [3], False)
+    """
+
+    def __init__(self, ranks: NDArray[np.int64]) -> None:
+        self.ranks = ranks
+        self.values = np.full(len(ranks), PENDING, np.int8)
+        self.is_asked = False
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether every answer is there."""
+        return not np.any(self.values == PENDING)
+
+    @property
+    def pending(self) -> NDArray[np.int64]:
+        """Ranks asked for and not yet answered."""
+        return self.ranks[self.values == PENDING] if self.is_asked else self.ranks[:0]
+
+    def holds(self, ranks: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Say which ranks the pilot asked for."""
+        return np.isin(ranks, self.ranks) & self.is_asked
+
+    def values_at(self, ranks: NDArray[np.int64]) -> NDArray[np.int8]:
+        """Return the answers at any ranks, `PENDING` where the pilot has none."""
+        values = np.full(len(ranks), PENDING, np.int8)
+        held = self.holds(ranks)
+        values[held] = self.values[np.searchsorted(self.ranks, ranks[held])]
+        return values
+
+    def take(self, ranks: NDArray[np.int64], answers: NDArray[np.int8]) -> bool:
+        """Take answers at ranks that it holds; return whether one differs from what was there."""
+        places = np.searchsorted(self.ranks, ranks)
+        revised = bool(np.any(self.values[places] != answers))
+        self.values[places] = answers
+        return revised
+
+    def cells(self, n_classes: int) -> Cells:
+        """Return the pilot as the cells of look 0, of no size and no probability."""
+        zeros = np.zeros(len(self), np.int64)
+        return Cells(
+            ends=self.ranks,
+            ranks=self.ranks,
+            probabilities=np.zeros(len(self)),
+            look=zeros,
+            tilt=zeros,
+            new=np.ones(len(self), np.bool_),
+            classes=zeros,
+            counts=np.zeros((len(self), n_classes), np.int64),
+        )

@@ -12,7 +12,7 @@ from karat.math.certify.cells import MOST_CLASSES, PENDING, Cells
 from karat.math.certify.course import NO_PARENTS, NO_PROXY, make_course, pilot_forecast, pilot_size
 from karat.math.certify.judge import look_bounds, trivial_bounds, worst_share
 from karat.math.certify.look import Look
-from karat.math.certify.pilot import first_pilot_rank, pilot_ranks
+from karat.math.certify.pilot import Pilot, first_pilot_rank, pilot_ranks
 from karat.math.certify.steps import NO_BUDGET
 
 if TYPE_CHECKING:
@@ -58,12 +58,10 @@ class Walk:
         self.seed = _check.whole("seed", seed, most=2**63 - 1)
         self.proxy = _checked_proxy(proxy, self.n_items)
         self.n_classes = int(self.proxy.max()) + 1 if len(self.proxy) else 1
-        self._last_rank = min(self.n_items, settings.top or self.n_items)
-        n_pilot = pilot_size(settings, last_rank=self._last_rank)
-        first_rank = first_pilot_rank(settings.from_rank, self._last_rank)
-        self._pilot_ranks = pilot_ranks(n_pilot, n_items=self._last_rank, seed=self.seed, first_rank=first_rank)
-        self._pilot_values = np.full(len(self._pilot_ranks), PENDING, np.int8)
-        self._pilot_asked = False
+        last_rank = min(self.n_items, settings.top or self.n_items)
+        n_pilot = pilot_size(settings, last_rank=last_rank)
+        first_rank = first_pilot_rank(settings.from_rank, last_rank)
+        self._pilot = Pilot(pilot_ranks(n_pilot, n_items=last_rank, seed=self.seed, first_rank=first_rank))
         self._batches: list[Cells] = []
         self._looks: list[Look] = []
         self._finished: Bounds | None = None  # bounds of the looks before the current one
@@ -88,10 +86,10 @@ class Walk:
             _check.whole("n", n, least=1)
         if self.n_classes > 1 and not len(self.proxy):
             raise _check.refuse("proxy", "given again before more can be asked for", None)
-        if not self._pilot_asked:
-            self._pilot_asked = True
-            if len(self._pilot_ranks):
-                self._batches.append(_pilot_cells(self._pilot_ranks, self.n_classes))
+        if not self._pilot.is_asked:
+            self._pilot.is_asked = True
+            if len(self._pilot):
+                self._batches.append(self._pilot.cells(self.n_classes))
                 return self._batches[-1]
         laid_out: list[Cells] = []
         left = NO_BUDGET if n is None else n
@@ -122,7 +120,7 @@ class Walk:
         if bad.size:
             raise _check.refuse("values", "1, 0 or -1 (unsure)", answers[bad[0]].item())
         answers = answers.astype(np.int8)
-        in_pilot, place = self._places_in_pilot(told)
+        in_pilot = self._pilot.holds(told)
         held = np.zeros(len(told), np.bool_)
         for look in self._looks:
             held |= look.holds(told)
@@ -132,8 +130,7 @@ class Walk:
         for look in self._looks:
             look.take(told, answers)
         for_pilot = in_pilot & ~held if self._is_noisy else in_pilot
-        revised = np.any(self._pilot_values[place[for_pilot]] != answers[for_pilot])
-        self._pilot_values[place[for_pilot]] = answers[for_pilot]
+        revised = self._pilot.take(told[for_pilot], answers[for_pilot])
         self._finished = None
         if revised and self._looks:  # bets and forecast rest on the pilot
             self._restore_looks([look.cells() for look in self._looks])
@@ -142,18 +139,9 @@ class Walk:
     def _is_noisy(self) -> bool:
         return self.settings.label_errors is not None
 
-    def _places_in_pilot(self, ranks: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        if not self._pilot_asked or len(self._pilot_ranks) == 0:
-            return np.zeros(len(ranks), np.bool_), np.zeros(len(ranks), np.int64)
-        place = np.minimum(np.searchsorted(self._pilot_ranks, ranks), len(self._pilot_ranks) - 1)
-        return self._pilot_ranks[place] == ranks, place
-
     def _known(self, ranks: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return the answers that are there already: the pilot's (unless labels may be wrong) and earlier looks'."""
-        values = np.full(len(ranks), PENDING, np.int8)
-        if not self._is_noisy:
-            found, place = self._places_in_pilot(ranks)
-            values[found] = self._pilot_values[place[found]]
+        values = np.full(len(ranks), PENDING, np.int8) if self._is_noisy else self._pilot.values_at(ranks)
         for look in self._looks:
             earlier = look.values_at(ranks)
             values = np.where(earlier != PENDING, earlier, values)
@@ -163,7 +151,7 @@ class Walk:
 
     def _can_go_on(self) -> bool:
         """Say whether there are cells to lay out before any further answer."""
-        if np.any(self._pilot_values == PENDING):
+        if not self._pilot.is_answered:
             return False
         if not self._looks:
             return self.settings.budget is None or self.settings.budget > self.n_pilot
@@ -178,8 +166,8 @@ class Walk:
             look=len(self._looks) + 1,
             n_items=self.n_items,
             seed=self.seed,
-            forecast=pilot_forecast(self.settings, self._pilot_ranks, self._pilot_values, n_items=self.n_items),
-            n_pilot=len(self._pilot_ranks),
+            forecast=pilot_forecast(self.settings, self._pilot.ranks, self._pilot.values, n_items=self.n_items),
+            n_pilot=len(self._pilot),
             parents=self._looks[-1].as_parents() if self._looks else NO_PARENTS,
             proxy=self.proxy,
             n_classes=self.n_classes,
@@ -221,11 +209,11 @@ class Walk:
         if len(cells) == 0:
             return walk
         walk.n_classes = max(walk.n_classes, cells.counts.shape[1])
-        walk._pilot_asked = True
-        if not np.array_equal(cells.ranks[cells.look == 0], walk._pilot_ranks):
+        walk._pilot.is_asked = True
+        if not np.array_equal(cells.ranks[cells.look == 0], walk._pilot.ranks):
             raise _check.refuse("cells", "led by the pilot of this seed and these settings", "another pilot")
         walk._batches = [cells]
-        in_pilot, _ = walk._places_in_pilot(told)
+        in_pilot = walk._pilot.holds(told)
         if not walk._is_noisy:
             walk.tell(told[in_pilot], answers[in_pilot])
         else:  # the first answer for a rank is the pilot's, a second one its cell's
@@ -233,7 +221,7 @@ class Walk:
             in_pilot &= np.isin(np.arange(len(told)), first)
             walk.tell(told[in_pilot], answers[in_pilot])
         n_looks = int(cells.look.max())
-        if n_looks and np.any(walk._pilot_values == PENDING):
+        if n_looks and not walk._pilot.is_answered:
             raise _check.refuse("values", "given for the whole pilot before any cell", "unanswered pilot items")
         walk._restore_looks([cells.part(cells.look == look) for look in range(1, n_looks + 1)])
         walk.tell(told[~in_pilot], answers[~in_pilot])
@@ -248,7 +236,7 @@ class Walk:
 
     def answers(self) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
         """Return the ranks answered and their answers, as `resume` takes them."""
-        ranks, values = [self._pilot_ranks], [self._pilot_values]
+        ranks, values = [self._pilot.ranks], [self._pilot.values]
         for look in self._looks:
             ranks.append(look.cells().ranks)
             values.append(look.values_at(ranks[-1]))
@@ -259,15 +247,12 @@ class Walk:
     @property
     def pending(self) -> NDArray[np.int64]:
         """Ranks asked for and not yet answered."""
-        waiting = [look.pending for look in self._looks]
-        if self._pilot_asked:
-            waiting.append(self._pilot_ranks[self._pilot_values == PENDING])
-        return np.unique(np.concatenate(waiting)) if waiting else np.empty(0, np.int64)
+        return np.unique(np.concatenate([self._pilot.pending, *(look.pending for look in self._looks)]))
 
     @property
     def n_pilot(self) -> int:
         """How many labels the pilot asks for."""
-        return len(self._pilot_ranks)
+        return len(self._pilot)
 
     @property
     def n_asked(self) -> int:
@@ -292,7 +277,7 @@ class Walk:
     @property
     def done(self) -> bool:
         """Whether nothing more will be asked for and no answer is out."""
-        return (self._pilot_asked or not len(self._pilot_ranks)) and not len(self.pending) and not self._can_go_on()
+        return (self._pilot.is_asked or not len(self._pilot)) and not len(self.pending) and not self._can_go_on()
 
     @property
     def worst_share(self) -> float:
@@ -331,17 +316,3 @@ def _checked_proxy(proxy: ArrayLike | None, n_items: int) -> NDArray[np.uint8]:
     if classes.ndim != 1 or classes.dtype.kind not in "biu" or classes.min() < 0 or classes.max() >= MOST_CLASSES:
         raise _check.refuse("proxy", f"whole numbers from 0 to {MOST_CLASSES - 1}", f"values of type {classes.dtype}")
     return np.ascontiguousarray(classes, np.uint8)
-
-
-def _pilot_cells(ranks: NDArray[np.int64], n_classes: int) -> Cells:
-    zeros = np.zeros(len(ranks), np.int64)
-    return Cells(
-        ends=ranks,
-        ranks=ranks,
-        probabilities=np.zeros(len(ranks)),
-        look=zeros,
-        tilt=zeros,
-        new=np.ones(len(ranks), np.bool_),
-        classes=zeros,
-        counts=np.zeros((len(ranks), n_classes), np.int64),
-    )
