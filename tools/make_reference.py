@@ -41,7 +41,7 @@ def library() -> str:
         parts.append(f"\n## {name}\n\n" + _describe(f"karat.{name}", thing))
         if inspect.isclass(thing):
             for member, function in inspect.getmembers(thing, _is_callable):
-                if not member.startswith("_") and member in vars(thing):
+                if not member.startswith("_") and function.__module__.startswith("karat."):
                     parts.append(f"\n### {name}.{member}\n\n" + _describe(f"{name}.{member}", function))
     return "".join(parts)
 

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+LARGEST = 2**63 - 1
+"""The largest whole number that arrays can hold."""
+
 
 def refuse(name: str, expected: str, got: object, hint: str = "") -> InvalidInput:
     """Word the error for an argument; the caller raises it."""
@@ -47,12 +50,13 @@ def fraction(name: str, value: float) -> float:
     return number(name, value, above=0.0, below=1.0)
 
 
-def whole(name: str, value: int, *, least: int = 0, most: int | None = None) -> int:
+def whole(name: str, value: int, *, least: int = 0, most: int = LARGEST) -> int:
     """Return value as an int of at least ``least`` and at most ``most``."""
     given: object = value
     is_whole = isinstance(given, (int, np.integer)) or (isinstance(given, float) and given.is_integer())
-    if not is_whole or isinstance(given, bool) or value < least or (most is not None and value > most):
-        ceiling = "" if most is None else f" and at most {most:,}"
+    if not is_whole or isinstance(given, bool) or not least <= value <= most:
+        is_usual = most == LARGEST and (not is_whole or value <= most)
+        ceiling = "" if is_usual else f" and at most {most:,}"
         raise refuse(name, f"a whole number of at least {least:,}{ceiling}", value)
     return int(value)
 

@@ -22,8 +22,35 @@ if TYPE_CHECKING:
     from karat.math.ranking import Ranking, Ties
 
 
+class LabelledCurve(Tabular):
+    """What every fully labelled curve shows, however its numbers were computed."""
+
+    __slots__ = ()
+
+    def points(self, most: int | None = None) -> dict[str, NDArray[Any]]:
+        raise NotImplementedError
+
+    def summary(self, at: Sequence[int] = ()) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def plot(self, kind: str = "precision", *, ax: Axes | None = None, name: str | None = None) -> Axes:
+        """Draw "precision", "precision-yield", "pr", "roc" or "hits"."""
+        from karat import plotting  # noqa: PLC0415
+
+        return plotting.draw_exact({name or "exact": self.points(2000)}, kind, ax=ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**self.summary(), "points": {key: values.tolist() for key, values in self.points(500).items()}}
+
+    def __str__(self) -> str:
+        return showing.exact_text(self.summary())
+
+    def _repr_html_(self) -> str:
+        return html_block(str(self))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExactCurve(Tabular):
+class ExactCurve(LabelledCurve):
     """A fully labelled ranking: hit, precision, recall, PR, ROC curves and their summaries.
 
     ``ties`` says how items with equal scores count: "threshold" keeps them together (scikit-learn's numbers), "random"
@@ -97,21 +124,6 @@ class ExactCurve(Tabular):
             "precision_falls_until": ranking.precision_falls_until(self.ranking),
             "at": [self.at(rank) for rank in at],
         }
-
-    def plot(self, kind: str = "precision", *, ax: Axes | None = None, name: str | None = None) -> Axes:
-        """Draw "precision", "precision-yield", "pr", "roc" or "hits"."""
-        from karat import plotting  # noqa: PLC0415
-
-        return plotting.draw_exact({name or "exact": self.points(2000)}, kind, ax=ax)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self.summary(), "points": {key: values.tolist() for key, values in self.points(500).items()}}
-
-    def __str__(self) -> str:
-        return showing.exact_text(self.summary())
-
-    def _repr_html_(self) -> str:
-        return html_block(str(self))
 
 
 def exact(y_true: ArrayLike, y_score: ArrayLike, *, ties: Ties = "threshold") -> ExactCurve:

@@ -7,23 +7,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
-from karat import _check, showing
+from karat import _check
 from karat.engines.bins import changed_meanwhile
 from karat.engines.frames import FrameLabels
 from karat.engines.keys import LinearKey
 from karat.engines.sql import SqlLabels
-from karat.exact_curve import curve_points, cut_metrics
+from karat.exact_curve import LabelledCurve, curve_points, cut_metrics
 from karat.formats.scans import ScannedFiles
 from karat.math import buckets, ranking
 from karat.math.ranking import Ranking
 from karat.resources import find_paths
-from karat.results import Tabular, html_block
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
     from karat.engines.base import Watch
@@ -56,7 +54,7 @@ class LabelScanner(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MeasuredCurve(Tabular):
+class MeasuredCurve(LabelledCurve):
     """A fully labelled ranking, measured without holding it: the face of `ExactCurve`, the same numbers."""
 
     n_items: int
@@ -126,21 +124,6 @@ class MeasuredCurve(Tabular):
             "precision_falls_until": ranking.precision_falls_until(self.blocks),
             "at": [self.at(rank) for rank in at],
         }
-
-    def plot(self, kind: str = "precision", *, ax: Axes | None = None, name: str | None = None) -> Axes:
-        """Draw "precision", "precision-yield", "pr", "roc" or "hits"."""
-        from karat import plotting  # noqa: PLC0415
-
-        return plotting.draw_exact({name or "exact": self.points(2000)}, kind, ax=ax)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {**self.summary(), "points": {key: values.tolist() for key, values in self.points(500).items()}}
-
-    def __str__(self) -> str:
-        return showing.exact_text(self.summary())
-
-    def _repr_html_(self) -> str:
-        return html_block(str(self))
 
 
 def measure(

@@ -48,7 +48,7 @@ class RateCurve:
             raise _check.refuse("ranks", "increasing ranks from 1 on", self.ranks)
         if not np.all((np.asarray(self.rates) >= 0.0) & (np.asarray(self.rates) <= 1.0)):
             raise _check.refuse("rates", "between 0 and 1", self.rates)
-        _check.whole("seed", self.seed, most=2**63 - 1)
+        _check.whole("seed", self.seed)
 
     def as_labels(self) -> Labels:
         """Return the curve as the kernels read it."""

@@ -55,7 +55,7 @@ class Walk:
     def __init__(self, settings: Settings, *, n_items: int, seed: int, proxy: ArrayLike | None = None) -> None:
         self.settings = settings
         self.n_items = _check.whole("n_items", n_items, least=1)
-        self.seed = _check.whole("seed", seed, most=2**63 - 1)
+        self.seed = _check.whole("seed", seed)
         self.proxy = _checked_proxy(proxy, self.n_items)
         self.n_classes = int(self.proxy.max()) + 1 if len(self.proxy) else 1
         last_rank = min(self.n_items, settings.top or self.n_items)
