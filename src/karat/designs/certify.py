@@ -11,6 +11,7 @@ from karat import _check
 from karat.curves import Curve
 from karat.designs.base import Sample, require_asked, require_same_method
 from karat.designs.certifying import CertifyDesign, cells_of
+from karat.designs.wrong_labels import errors_assumption
 from karat.draws import Draw, Labels
 from karat.math.certify.cells import Cells, class_weight
 from karat.math.certify.forecast import budgets_buy, labels_needed
@@ -34,9 +35,6 @@ TARGETS = ("either", "relative", "absolute")
 _PLAN_RUNS = 5
 _GOLD_SHARE = 0.1
 """Of what the confidence level leaves, the part spent on learning error rates from gold items."""
-
-LABELS_ARE_WRONG = "Labels are wrong"
-"""How the assumption begins that stands where error rates are given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,17 +268,8 @@ class Certify:
         if errors is None:
             as_given = "No error rates were given: the curve speaks about the labels as given."
             return (Assumption(statement="The labels are right", verdict="not testable", finding=as_given),)
-        (a, b), (c, d) = errors.sensitivity, errors.specificity
-        return (
-            Assumption(
-                statement=f"{LABELS_ARE_WRONG} independently of each other and equally often at every rank; a right "
-                f"item is labelled right with a chance in [{a:.3f}, {b:.3f}], a wrong one wrong in [{c:.3f}, {d:.3f}]",
-                verdict="not testable",
-                finding="Learnt from gold items, which must be like the items labelled."
-                if self.gold_positives
-                else "Taken as given.",
-            ),
-        )
+        of_gold = "Learnt from gold items, which must be like the items labelled."
+        return (errors_assumption(errors, of_gold if self.gold_positives else "Taken as given."),)
 
 
 def sampled_cells(cells: Cells) -> Sampled:

@@ -41,7 +41,7 @@ def load_submission(
     source.need(["id", *relation, *extra])
     score = "TRY_CAST(score AS DOUBLE)" if "score" in source.columns else "NULL::DOUBLE"
     given = "CAST(score AS VARCHAR)" if "score" in source.columns else "NULL::VARCHAR"
-    key = _joined(relation) if relation else "CAST(id AS VARCHAR)"
+    key = joined(relation) if relation else "CAST(id AS VARCHAR)"
     more = "".join(f", {_sql.name(column)}" for column in extra if column not in {"id", "score"})
     where = f"WHERE rank <= {depth}" if depth is not None and "rank" in source.columns else ""
     shown = [column for column in source.columns if column.lower() not in NOT_SHOWN]
@@ -190,6 +190,6 @@ def _without_note(path: Path, work: Path) -> Path:
     return copy
 
 
-def _joined(columns: Sequence[str]) -> str:
+def joined(columns: Sequence[str]) -> str:
     """One key from several columns; the separator cannot occur in text, so no two keys collide."""
     return " || chr(31) || ".join(f"CAST({_sql.name(column)} AS VARCHAR)" for column in columns)

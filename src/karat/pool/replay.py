@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from karat import _check
+from karat import _check, _sql
 from karat.errors import InvalidData
 from karat.math.agreement.votes import UNSURE
 from karat.math.pooled.arrivals import simulate_arrivals
 from karat.math.pooled.bias import half_pool_bias, leave_out_bias, merge_instances
 from karat.math.pooled.simulate import simulate
-from karat.pool.read import load_labels
+from karat.pool.read import joined, load_labels
 from karat.pool.source import open_source
 from karat.pool.tables import workspace
 
@@ -58,8 +58,8 @@ def load_study(predictions: str | Path, labels: str | Path, *, relation: Sequenc
         source = open_source(connection, Path(predictions))
         source.need(["system", "id", *relation])
         columns = [name if name in source.columns else f"NULL AS {name}" for name in ("score", "team")]
-        columns += [f'"{name}"' for name in relation if name not in {"id", "system", "score", "team"}]
-        parts = " || chr(31) || ".join(f'CAST("{name}" AS VARCHAR)' for name in relation) or "CAST(id AS VARCHAR)"
+        columns += [_sql.name(name) for name in relation if name not in {"id", "system", "score", "team"}]
+        parts = joined(relation) if relation else "CAST(id AS VARCHAR)"
         rows = connection.execute(
             f"""SELECT CAST(system AS VARCHAR) AS system, CAST(id AS VARCHAR) AS id, line, team, {parts} AS relation,
                 CASE WHEN number IS NULL THEN 0.0 ELSE rank() OVER (PARTITION BY system ORDER BY number)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat.designs import catalogue
-from karat.designs.certify import LABELS_ARE_WRONG, Certify
+from karat.designs.certify import Certify
+from karat.designs.wrong_labels import allows_for_errors
 from karat.math.certify.simulate import RateCurve, simulate_pass
 from karat.math.path import bounds_at
 
@@ -112,8 +113,9 @@ def _how_sure(curve: Curve) -> str:
     if curve.confidence_level >= 1:
         return "Certain, for the ranks that were asked about."
     odds = math.floor(1 / (1 - curve.confidence_level) + 1e-9)
-    can_be_wrong = any(assumption.statement.startswith(LABELS_ARE_WRONG) for assumption in curve.assumptions)
-    basis = f"{labels} being wrong no more often than stated" if can_be_wrong else f"the {labels} being right"
+    basis = (
+        f"{labels} being wrong no more often than stated" if allows_for_errors(curve) else f"the {labels} being right"
+    )
     return (
         f"{curve.confidence_level:.0%}, for all ranges on this page together: had we drawn other items to label, in at "
         f"most one of {odds} such evaluations would any range miss the truth. It rests on {basis} and "

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from karat.designs.certify import LABELS_ARE_WRONG
+from karat.designs.wrong_labels import allows_for_errors, errors_assumption
 from karat.math.agreement.rates import label_rates
 from karat.math.certify.noise import LabelErrors
 from karat.math.label_noise import true_bounds
 from karat.math.path import tighten
-from karat.results import Assumption
 from karat.service.votes import decide
 from karat.store import answers, gold
 
@@ -45,7 +44,7 @@ class Told(NamedTuple):
 
 def tell_truth(database: Database, project: Project, campaign: Campaign, curve: Curve) -> Told:
     """Return the curve of the truth where gold questions allow it; else the curve as it is, and why."""
-    if any(assumption.statement.startswith(LABELS_ARE_WRONG) for assumption in curve.assumptions):
+    if allows_for_errors(curve):
         return Told(curve, OF_THE_TRUTH, "The curve speaks of the truth: it allows for the error rates given.")
     if campaign.rule != "majority":
         return _as_given(curve, f"how often the rule {campaign.rule!r} errs cannot be told from gold questions")
@@ -116,16 +115,6 @@ def correct(curve: Curve, rates: LabelRates, *, set_right: bool = False) -> Curv
     estimate = (curve.yield_estimate - middle_wrong * curve.ranks) / max(errors.gain(), 0.01)
     spent = (1.0 - rates.confidence_level) + DELTA_SCATTER
     own = 0.0 if curve.guarantee == "exact" else 1.0 - curve.confidence_level
-    (a, b), (c, d) = sensitivity, specificity
-    statement = (
-        f"{LABELS_ARE_WRONG} independently of each other and equally often at every rank; a right item is labelled "
-        f"right with a chance in [{a:.3f}, {b:.3f}], a wrong one wrong in [{c:.3f}, {d:.3f}]"
-    )
-    learnt = Assumption(
-        statement=statement,
-        verdict="not testable",
-        finding="Learnt from gold questions, which must be like the items labelled.",
-    )
     return replace(
         curve,
         yield_low=low,
@@ -133,7 +122,7 @@ def correct(curve: Curve, rates: LabelRates, *, set_right: bool = False) -> Curv
         yield_estimate=np.clip(estimate, low, np.maximum(low, high)),
         confidence_level=1.0 - own - spent,
         guarantee="finite-sample",
-        assumptions=(learnt,),
+        assumptions=(errors_assumption(errors, "Learnt from gold questions, which must be like the items labelled."),),
         worst_over_target=None,
         claimed_factor=None,
         steps={},

@@ -76,3 +76,10 @@ def test_the_studies_draw_themselves(study_files):
     axes = plot_arrivals(simulation)
     assert axes.get_lines()[2].get_ydata().tolist() == simulation["arrivals"]["default"]["labels_by_system"]
     plt.close("all")
+
+
+def test_the_name_of_a_relation_column_may_hold_quotes(tmp_path):
+    (tmp_path / "p.csv").write_text('system,id,"the ""subject"""\ns,a,Ann\ns,b,Bob\n')
+    (tmp_path / "l.csv").write_text("id,label\na,1\nb,0\n")
+    study = load_study(tmp_path / "p.csv", tmp_path / "l.csv", relation=['the "subject"'])
+    assert study.relations.tolist() == ["Ann", "Bob"]
