@@ -9,13 +9,13 @@ import numpy as np
 from scipy.special import ndtri
 
 from karat.bands.result import Comparison, Interval, check_curve
+from karat.bands.rows import curves_of, ranks_of, replicates_of
 from karat.bands.sample import FEW, assumptions, check_request, check_sample
 from karat.errors import InvalidInput
 from karat.math.bands.areas import delong, percentile_interval
 from karat.math.bands.envelopes import simultaneous_envelope, unseen
 from karat.math.bands.exact import exact_pr_band, exact_roc_band
-from karat.math.bands.ordering import midpoint_levels, tie_free_ranks
-from karat.math.bands.rows import row_replicates, weighted_curve
+from karat.math.bands.ordering import midpoint_levels
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -77,20 +77,8 @@ def compare_curves(
         seed=seed,
     )
     rng = np.random.default_rng(request.seed)
-    # One lottery for both: systems that agree on every item get the same order of ties.
-    lottery = rng.permutation(sample.n_items)
-    ranks = [tie_free_ranks(score, lottery=lottery) for score in sample.scores]
-    is_pr = curve == "pr"
-    found = [
-        weighted_curve(
-            sample.labels,
-            one.astype(np.float64),
-            weights=sample.weights,
-            levels=request.levels,
-            anchor_is_positive=is_pr,
-        )
-        for one in ranks
-    ]
+    ranks = ranks_of(sample, rng)
+    found = curves_of(sample, request, ranks, curve=curve)
     notes = request.notes()
     if sample.is_small(curve):
         if not sample.is_uniform:
@@ -99,18 +87,9 @@ def compare_curves(
         low, high, scalars = _exact_difference(sample, request, ranks, found, curve)
         method, guarantee = "exact", "finite-sample"
     else:
-        drawn = row_replicates(
-            sample.labels,
-            ranks,
-            weights=sample.weights,
-            strata=sample.strata,
-            levels=request.levels,
-            anchor_is_positive=is_pr,
-            n_replicates=request.n_replicates,
-            rng=rng,
-        )
+        drawn = replicates_of(sample, request, ranks, curve=curve, rng=rng)
         difference = (drawn[1].curve - drawn[0].curve)[:, request.inside]
-        above, below = unseen(request.covered, sample.effective_size(positives=is_pr))
+        above, below = unseen(request.covered, sample.effective_size(positives=curve == "pr"))
         seen = ~(above | below)
         low, high = simultaneous_envelope(
             difference, confidence_level=request.confidence_level, judged=seen if seen.any() else None

@@ -8,14 +8,13 @@ import numpy as np
 
 from karat import _check
 from karat.bands.result import Band
+from karat.bands.rows import curves_of, ranks_of, replicates_of
 from karat.bands.sample import FEW, assumptions
 from karat.bands.scalars import make_interval
 from karat.errors import InvalidInput
 from karat.math.bands.areas import average_precision_interval, logit_deviation, logit_interval
 from karat.math.bands.envelopes import percentile_envelope, simultaneous_envelope, unseen
-from karat.math.bands.ordering import tie_free_ranks
 from karat.math.bands.readings import best_f1_interval
-from karat.math.bands.rows import row_replicates, weighted_curve
 
 if TYPE_CHECKING:
     from karat.bands.sample import Request, Sample
@@ -36,25 +35,10 @@ def weighted_band(
             f"are weighted or stratified; got {sample.n_positives if curve == 'pr' else sample.n_smaller}."
         )
     rng = np.random.default_rng(request.seed)
-    ranks = tie_free_ranks(sample.scores[0], lottery=rng.permutation(sample.n_items))
+    ranks = ranks_of(sample, rng)
     is_pr = curve == "pr"
-    found = weighted_curve(
-        sample.labels,
-        ranks.astype(np.float64),
-        weights=sample.weights,
-        levels=request.levels,
-        anchor_is_positive=is_pr,
-    )
-    (drawn,) = row_replicates(
-        sample.labels,
-        [ranks],
-        weights=sample.weights,
-        strata=sample.strata,
-        levels=request.levels,
-        anchor_is_positive=is_pr,
-        n_replicates=request.n_replicates,
-        rng=rng,
-    )
+    (found,) = curves_of(sample, request, ranks, curve=curve)
+    (drawn,) = replicates_of(sample, request, ranks, curve=curve, rng=rng)
     level = request.confidence_level
     curves = drawn.curve[:, request.inside]
     if method == "default":
