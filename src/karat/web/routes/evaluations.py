@@ -16,8 +16,9 @@ from karat.documents.relations import FORMATS
 from karat.service import evaluation_export, guidelines
 from karat.service.problems import NotFound
 from karat.store.evaluations import Submission
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
+from karat.web.shapes import evaluations as shapes
+from karat.web.shapes.base import ItemId
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["evaluation"])
 Belong = Annotated[Visit, Depends(InProject("belong"))]
@@ -94,14 +95,14 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
 
 
 @router.post("/submissions/{submission}/accept")
-def accept(submission: shapes.ItemId, visit: Manage) -> shapes.Submission:
+def accept(submission: ItemId, visit: Manage) -> shapes.Submission:
     """Let a submission into the pool: the labels it needs are asked for from here on, and cost."""
     found = visit.house.evaluations.accept(visit.project, visit.campaign, submission, by=visit.caller.user)
     return _shape(visit, found)
 
 
 @router.delete("/submissions/{submission}", status_code=204)
-def retract(submission: shapes.ItemId, visit: Submit) -> Response:
+def retract(submission: ItemId, visit: Submit) -> Response:
     """Take a submission back; its labels stay."""
     found = visit.house.evaluations.submission(visit.project, submission)
     if visit.role != "owner" and found.user_id != visit.caller.user.id:
