@@ -94,9 +94,9 @@ def take_all(page: Page, house: Installation, url: str, folder: Path) -> None:
     campaign = house.campaign(project)
     for place, (name, lines) in enumerate(make_systems(corpus, 5, seed=3).items()):
         path = write(folder / f"{name}.jsonl", lines)
-        found = house.evaluations.submit(project, name, path, by=house.owner(), name=path.name)
+        found = house.submissions.submit(project, name, path, by=house.owner(), name=path.name)
         if place < 4:
-            house.evaluations.accept(project, campaign, found.id, by=house.owner())
+            house.submissions.accept(project, campaign, found.id, by=house.owner())
     page.goto(f"{url}/#/p/relations-in-the-news/label")
     page.locator(".task").wait_for()
     keep(page, PICTURES / "instance.png")

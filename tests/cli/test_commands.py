@@ -387,6 +387,17 @@ def test_all_commands_are_there(karat_cli):
         assert command in ran.out
 
 
+def test_the_list_of_commands_is_the_same_without_importing_them(karat_cli, capsys):
+    make_app()(args=["--help"], prog_name="karat", standalone_mode=False)
+    whole = capsys.readouterr().out
+    assert karat_cli("--help").out == whole
+    listing = "import sys; from karat.cli.main import main; main(['--help']); print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", listing], capture_output=True, text=True, check=True)
+    loaded = ran.stdout.splitlines()[-1].split()
+    assert "karat.cli.main" in loaded
+    assert not {"numba", "duckdb", "sqlalchemy", "fastapi"}.intersection(loaded)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_has_examples_and_json(karat_cli, command):
     ran = karat_cli(command, "--help")

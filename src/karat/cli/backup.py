@@ -12,11 +12,14 @@ import typer
 from karat.cli.options import AsJson, Db
 from karat.cli.output import print_json, print_text
 from karat.errors import InvalidData, InvalidInput
+from karat.pool.log import Log
+from karat.service.pools import default_home
+from karat.store.database import Database
+from karat.store.transfer import copy_all
+from karat.web.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from karat.store.database import Database
 
 
 def run(
@@ -39,11 +42,6 @@ def run(
 
         karat backup --restore monday.db --db postgresql://karat@localhost/karat
     """
-    from karat.service.pools import default_home  # noqa: PLC0415  # the other commands need not wait for it
-    from karat.store.database import Database  # noqa: PLC0415
-    from karat.store.transfer import copy_all  # noqa: PLC0415
-    from karat.web.settings import Settings  # noqa: PLC0415
-
     settings = Settings.read(db=db)
     is_file = "://" not in settings.db
     if restore:
@@ -85,8 +83,6 @@ def run(
 
 def _copy_to_file(database: Database, target: Path) -> None:
     """Write a SQLite copy of a PostgreSQL database; where that fails nothing is left behind."""
-    from karat.store.transfer import copy_all  # noqa: PLC0415
-
     part = target.with_name(f"{target.name}.part")
     try:
         with _opened(part) as copy:
@@ -100,8 +96,6 @@ def _copy_to_file(database: Database, target: Path) -> None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Database]:
-    from karat.store.database import Database  # noqa: PLC0415
-
     database = Database(path)
     try:
         yield database
@@ -120,8 +114,6 @@ def _refuse_existing(copy: Path) -> None:
 
 def _copy_pools(pools: Path, copy: Path) -> None:
     """Copy the pools of evaluations, if there are any: each while nobody writes to it."""
-    from karat.pool.log import Log  # noqa: PLC0415
-
     if not pools.is_dir():
         return
     for pool in sorted(path for path in pools.iterdir() if path.is_dir()):
@@ -137,8 +129,6 @@ def _say(text: str, *, as_json: bool, **facts: str) -> None:
 
 
 def _check(copy: Path) -> None:
-    from karat.store.database import Database  # noqa: PLC0415
-
     if not copy.is_file():
         raise InvalidInput(f"There is no file {str(copy)!r}.")
     database = Database(copy)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Self
 
+import httpx2
 import typer
 
 from karat.errors import Defect, InvalidData, InvalidInput, KaratError
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from types import TracebackType
-
-    import httpx2
 
 Server = Annotated[
     str | None,
@@ -29,12 +29,18 @@ def server_named(server: str | None) -> bool:
     return bool(server or os.environ.get("KARAT_SERVER"))
 
 
+def open_to_send(path: Path) -> BinaryIO:
+    """Open a file whose bytes are sent as they are."""
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}.") from error
+
+
 class Client:
     """A connection to one service."""
 
     def __init__(self, server: str | None, token: str | None) -> None:
-        import httpx2  # noqa: PLC0415  # the other commands need not wait for it
-
         self.address = (server or os.environ.get("KARAT_SERVER") or DEFAULT_SERVER).rstrip("/")
         secret = token or os.environ.get("KARAT_TOKEN")
         if not self.address.startswith(("http://", "https://")):
@@ -60,8 +66,6 @@ class Client:
 
     def send(self, method: str, path: str, **options: Any) -> httpx2.Response:
         """Return the response; what the service refuses is raised as it says it."""
-        import httpx2  # noqa: PLC0415
-
         try:
             response = self._client.request(method, path, **options)
         except httpx2.TransportError as error:

@@ -124,7 +124,7 @@ def _title(curve: Curve) -> str:
 
 def _serve(folder: Path, facts: Facts, *, seed: int, accuracy: float | None, port: int) -> None:
     """Open the facts in the labelling service, where the last demo stopped if there was one."""
-    from karat.cli.serve import start  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.cli.serve import start  # noqa: PLC0415  # only --serve waits for the service
     from karat.service.campaign import Campaign  # noqa: PLC0415
     from karat.service.crowd import Crowd  # noqa: PLC0415
     from karat.service.installation import Installation  # noqa: PLC0415

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 import urllib.parse
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from karat.cli.client import Client
+from karat.cli.client import Client, open_to_send
 from karat.cli.options import AsJson, Db
 from karat.cli.output import print_json, print_table, print_text
 from karat.errors import InvalidInput
@@ -58,6 +57,13 @@ def _call(address: str, token: str, method: str, path: str, **options: Any) -> A
         return client.send(method, f"/api/projects/{project}/{path}", **options).json()
 
 
+def _say(found: dict[str, Any], text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+    else:
+        print_text(text)
+
+
 @group.command()
 def create(
     title: Annotated[str, typer.Argument(help="What it is called.")],
@@ -96,7 +102,7 @@ def create(
 
         karat evaluation create "Entity matching" --question "Is it the same product?"
     """
-    from karat.documents.read import read_documents  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.documents.read import read_documents  # noqa: PLC0415  # those that ask a server need none of it
     from karat.service.evaluation_beginning import EvaluationPlan, begin_evaluation  # noqa: PLC0415
     from karat.service.evaluation_task import EvaluationTask  # noqa: PLC0415
     from karat.service.installation import Installation  # noqa: PLC0415
@@ -125,11 +131,9 @@ def create(
         folder = str(house.pools.home / house.evaluations.row(house.project(slug)).folder)
     finally:
         house.close()
-    if as_json:
-        print_json({"project": slug, "reading": reading, "pool": folder, "n_documents": len(given)})
-        return
     about = f" with {len(given):,} {'document' if len(given) == 1 else 'documents'}" if given else ""
-    print_text(f"Evaluation {slug}{about}. Now: karat serve")
+    found = {"project": slug, "reading": reading, "pool": folder, "n_documents": len(given)}
+    _say(found, f"Evaluation {slug}{about}. Now: karat serve", as_json=as_json)
 
 
 def _read_text(path: Path) -> str:
@@ -164,22 +168,17 @@ def submit(
 
         karat evaluation submit http://127.0.0.1:8000/shared-task tagger tagger.jsonl
     """
-    try:
-        stream = predictions.open("rb")
-    except OSError as error:
-        raise InvalidInput(f"{predictions} cannot be read: {error.strerror}.") from error
-    with stream:
+    with open_to_send(predictions) as stream:
         query = {"system": system, "file": predictions.name}
         found = _call(server, token, "POST", "submissions", params=query, content=stream)
-    if as_json:
-        print_json(found)
-        return
     first, most = found["first"], found["most"]
     money = f" ({first['money']:,.2f} to {most['money']:,.2f} {most['currency']})" if most["money"] else ""
-    print_text(
+    _say(
+        found,
         f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. "
         f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. "
-        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool.")
+        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool."),
+        as_json=as_json,
     )
 
 
@@ -198,11 +197,9 @@ def allow(
         karat evaluation allow http://127.0.0.1:8000/shared-task 100 1000
     """
     found = _call(server, token, "PUT", "allowance", json={"each": each, "in_all": in_all})
-    if as_json:
-        print_json(found)
-    else:
-        left = max(found["in_all"] - found["used"], 0)
-        print_text(f"Up to {found['each']:,} labels a submission, {left:,} more in all, are accepted unasked.")
+    left = max(found["in_all"] - found["used"], 0)
+    text = f"Up to {found['each']:,} labels a submission, {left:,} more in all, are accepted unasked."
+    _say(found, text, as_json=as_json)
 
 
 @group.command()
@@ -219,10 +216,7 @@ def accept(
         karat evaluation accept http://127.0.0.1:8000/shared-task 1
     """
     found = _call(server, token, "POST", f"submissions/{submission}/accept")
-    if as_json:
-        print_json(found)
-    else:
-        print_text(f"{found['system']} (version {found['version']}) is in the pool.")
+    _say(found, f"{found['system']} (version {found['version']}) is in the pool.", as_json=as_json)
 
 
 @group.command()
@@ -261,4 +255,4 @@ def truth(server: Server, token: Token, as_json: AsJson = False) -> None:
         karat evaluation truth http://127.0.0.1:8000/shared-task
     """
     found = _call(server, token, "POST", "reading/truth")
-    print_text(json.dumps(found) if as_json else f"{found['relations']:,} true relations told.")
+    _say(found, f"{found['relations']:,} true relations told.", as_json=as_json)

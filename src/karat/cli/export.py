@@ -53,7 +53,7 @@ def run(
 
 
 def _read_database(project: str, db: str | None) -> dict[str, str]:
-    from karat.service.installation import Installation  # noqa: PLC0415  # the other commands need not wait for it
+    from karat.service.installation import Installation  # noqa: PLC0415  # asking a running service needs none of it
     from karat.web.settings import Settings  # noqa: PLC0415
 
     house = Installation(Settings.read(db=db).db)

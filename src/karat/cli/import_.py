@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from karat.cli.client import Client, Server, Token
+from karat.cli.client import Client, Server, Token, open_to_send
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_text
 from karat.errors import InvalidInput
+from karat.formats.catalogue import FORMATS, guess_format
 
 
 def run(
@@ -46,21 +47,14 @@ def run(
 
         karat import facts answers.csv --meaning Good=positive --meaning Bad=negative
     """
-    from karat.formats.catalogue import FORMATS, guess_format  # noqa: PLC0415  # the other commands need not wait
-
     chosen = format or guess_format(file)
     if chosen not in FORMATS:
         raise InvalidInput(f"'--format' must be one of {', '.join(FORMATS)}; got {chosen!r}.")
     given = {"annotator": annotator, "id_field": id_field, "question": question}
     query: dict[str, str | list[str]] = {name: value for name, value in given.items() if value is not None}
     query |= {"format": chosen, "name": file.name, "meaning": meaning or []}
-    with Client(server, token) as client:
-        try:
-            stream = file.open("rb")
-        except OSError as error:
-            raise InvalidInput(f"{file} cannot be read: {error.strerror}.") from error
-        with stream:
-            response = client.send("POST", f"/api/projects/{project}/import", params=query, content=stream)
+    with Client(server, token) as client, open_to_send(file) as stream:
+        response = client.send("POST", f"/api/projects/{project}/import", params=query, content=stream)
     found = response.json()
     if as_json:
         print_json(found)

@@ -13,6 +13,11 @@ from karat.cli.options import AsJson, Choice, Db, IdColumn, LowerIsBetter, Proxy
 from karat.cli.output import print_json, print_text
 from karat.errors import InvalidInput
 from karat.formats.tables import FileTable
+from karat.service.campaign import Campaign
+from karat.service.gold import empty_columns, read_questions
+from karat.service.installation import Installation
+from karat.service.shown import shown_columns
+from karat.web.settings import Settings
 
 
 @with_method
@@ -54,12 +59,6 @@ def run(
 
         karat serve
     """
-    from karat.service.campaign import Campaign  # noqa: PLC0415  # the other commands need not wait for it
-    from karat.service.gold import empty_columns, read_questions  # noqa: PLC0415
-    from karat.service.installation import Installation  # noqa: PLC0415
-    from karat.service.shown import shown_columns  # noqa: PLC0415
-    from karat.web.settings import Settings  # noqa: PLC0415
-
     text = ""
     if guidelines is not None:
         try:

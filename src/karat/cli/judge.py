@@ -17,6 +17,9 @@ from karat.cli.client import Client, Server, Token
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_text, say
 from karat.errors import InvalidInput
+from karat.judges.settings import find_judge, read_judges
+from karat.judging import ProxyJob
+from karat.web.settings import Settings
 
 group = typer.Typer(
     name="judge", help="Ask judge models: over a whole resource, or in a project.", no_args_is_help=True
@@ -57,10 +60,6 @@ def judge_resource(
 
         karat draw judged.parquet --score score --id id --proxy small -o draw.json
     """
-    from karat.judges.settings import find_judge, read_judges  # noqa: PLC0415  # the other commands need not wait
-    from karat.judging import ProxyJob  # noqa: PLC0415
-    from karat.web.settings import Settings  # noqa: PLC0415
-
     known = read_judges(judges or Settings.read().judges)
     if not known:
         raise InvalidInput("'--judges' or KARAT_JUDGES must name a TOML file with at least one judge.")

@@ -12,6 +12,7 @@ import typer
 
 import karat
 from karat.cli.output import complain, print_defects
+from karat.cli.summaries import summary_of
 from karat.errors import InvalidData, KaratError
 
 COMMANDS = (
@@ -41,7 +42,10 @@ _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
 
 def make_app(only: str | None = None) -> typer.Typer:
-    """Return the application with all commands, or with the one that is wanted: the others take time to import."""
+    """Return the application with all commands, or with the one that is wanted: the others take time to import.
+
+    Where a word is wanted that is no command, all of them are there by name and summary alone.
+    """
     app = typer.Typer(
         name="karat",
         help="How good are my predictions? Curves with bounds that hold, from few labels.",
@@ -51,14 +55,21 @@ def make_app(only: str | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_options)
-    known = only in COMMANDS or only in GROUPS
+    if only is not None and only not in {*COMMANDS, *GROUPS}:
+        for name in (*COMMANDS, *GROUPS):
+            app.command(name, help=summary_of(_MODULES.get(name, name)))(_listed)
+        return app
     for name in COMMANDS:
-        if name == only or not known:
+        if only in {name, None}:
             app.command(name)(import_module(f"karat.cli.{_MODULES.get(name, name)}").run)
     for name in GROUPS:
-        if name == only or not known:
+        if only in {name, None}:
             app.add_typer(import_module(f"karat.cli.{name}").group)
     return app
+
+
+def _listed() -> None:
+    """Stand for a command in a list; never run, as its name would have been known."""
 
 
 def _version(value: bool) -> None:
@@ -75,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        app = make_app(arguments[0] if arguments else None)
+        app = make_app(next((word for word in arguments if not word.startswith("-")), ""))
         result = app(args=arguments, prog_name="karat", standalone_mode=False)
     except KaratError as error:
         if isinstance(error, InvalidData) and error.defects and "--json" in arguments:

@@ -6,18 +6,19 @@ import os
 import signal
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+import uvicorn
 
 from karat.cli.options import Db
 from karat.cli.output import say
 from karat.errors import InvalidInput, KaratError
-
-if TYPE_CHECKING:
-    from karat.service.installation import Installation
-    from karat.web.settings import Settings
-
+from karat.judges.settings import read_judges
+from karat.service.installation import Installation
+from karat.web.app import create_app
+from karat.web.logs import configure_logging
+from karat.web.settings import Settings
 
 _GRACE = 30
 """Seconds that requests under way have to end when the server is told to stop."""
@@ -46,10 +47,6 @@ def run(
 
         karat serve --db postgresql://karat@localhost/karat --host 0.0.0.0 --port 80 --workers 4
     """
-    from karat.judges.settings import read_judges  # noqa: PLC0415  # the other commands need not wait for it
-    from karat.service.installation import Installation  # noqa: PLC0415
-    from karat.web.settings import Settings  # noqa: PLC0415
-
     settings = Settings.read(file=config, db=db, host=host, port=port, log=log)
     start(
         settings,
@@ -61,11 +58,6 @@ def run(
 
 def start(settings: Settings, house: Installation, *, workers: int = 1, link: bool = False) -> None:
     """Serve until interrupted; the installation is closed then."""
-    import uvicorn  # noqa: PLC0415
-
-    from karat.web.app import create_app  # noqa: PLC0415
-    from karat.web.logs import configure_logging  # noqa: PLC0415
-
     if workers > 1 and house.database.is_sqlite:
         raise InvalidInput("'workers' must be 1 on SQLite; several processes share a PostgreSQL.")
     configure_logging(settings.log)

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from karat import _check
 from karat.service.access import Access, check_name
 from karat.service.adjudication import Adjudication
+from karat.service.allowances import Allowances
 from karat.service.assignment import Assignment
 from karat.service.campaign import Campaign, make_slug
 from karat.service.evaluations import Evaluations
@@ -25,6 +26,7 @@ from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
 from karat.service.reading import Readings
 from karat.service.studies import Studies
+from karat.service.submissions import Submissions
 from karat.store import people, projects
 from karat.store.database import Database
 from karat.store.schema import STATES
@@ -93,6 +95,8 @@ class Installation:
         home = Path(pools) if pools else default_home(self.database)
         self.pools = Pools(self.database, home.absolute(), clock=clock)
         self.evaluations = Evaluations(self.database, self.pools, clock=clock)
+        self.allowances = Allowances(self.database, self.evaluations, clock=clock)
+        self.submissions = Submissions(self.database, self.pools, self.evaluations, self.allowances, clock=clock)
         self.feeds = Feeds(self.database, self.studies, self.evaluations)
         self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())
         self.readings = Readings(self.database, self.pools, self.assignment, clock=clock)

@@ -42,7 +42,7 @@ from karat.web.routes import (
     tokens,
 )
 from karat.web.settings import Settings
-from karat.web.shapes import Problem
+from karat.web.shapes.base import Problem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

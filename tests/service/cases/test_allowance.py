@@ -26,9 +26,9 @@ def send(house, things, tmp_path, name, n, *, by=None):
     user = by or house.owner()
     path = tmp_path / f"{name}.csv"
     path.write_text("id\n" + "".join(f"{name}-{k}\n" for k in range(n)))
-    found = house.evaluations.submit(project, name, path, by=user, name=path.name)
+    found = house.submissions.submit(project, name, path, by=user, name=path.name)
     assert found.most_labels == n
-    return house.evaluations.accept_if_allowed(project, campaign, found.id, by=user)
+    return house.submissions.accept_if_allowed(project, campaign, found.id, by=user)
 
 
 def allowance_of(house, project):
@@ -48,7 +48,7 @@ def test_the_owner_is_always_asked_unless_something_else_is_said(house, things, 
 def test_what_is_within_the_allowance_is_in_the_pool_at_once(house, things, tmp_path):
     project, campaign = things
     team = house.add_user("team")
-    assert house.evaluations.allow(project, each=20, in_all=50, by=house.owner()) == Allowance(each=20, in_all=50)
+    assert house.allowances.set(project, each=20, in_all=50, by=house.owner()) == Allowance(each=20, in_all=50)
     assert send(house, things, tmp_path, "small", 20, by=team).state == "accepted"
     assert n_asked(house, project) > 0
     assert send(house, things, tmp_path, "large", 21, by=team).state == "checked"
@@ -56,7 +56,7 @@ def test_what_is_within_the_allowance_is_in_the_pool_at_once(house, things, tmp_
     third = send(house, things, tmp_path, "third", 11, by=team)  # 10 are left of 50
     assert (third.state, allowance_of(house, project).used) == ("checked", 40)
     assert send(house, things, tmp_path, "fourth", 10, by=team).state == "accepted"
-    assert house.evaluations.accept(project, campaign, third.id, by=house.owner()).state == "accepted"
+    assert house.submissions.accept(project, campaign, third.id, by=house.owner()).state == "accepted"
     assert allowance_of(house, project) == Allowance(each=20, in_all=50, used=50)  # what the owner accepts is not of it
     with house.database.read() as connection:
         kept = [entry["detail"] for entry in projects.list_audit(connection, project.id, most=50)
@@ -67,44 +67,44 @@ def test_what_is_within_the_allowance_is_in_the_pool_at_once(house, things, tmp_
 
 def test_what_is_used_stays_used(house, things, tmp_path):
     project, _ = things
-    house.evaluations.allow(project, each=10, in_all=10, by=house.owner())
+    house.allowances.set(project, each=10, in_all=10, by=house.owner())
     found = send(house, things, tmp_path, "a", 10)
-    house.evaluations.retract(project, found.id, by=house.owner())
+    house.submissions.retract(project, found.id, by=house.owner())
     assert send(house, things, tmp_path, "b", 5).state == "checked"
-    assert house.evaluations.allow(project, each=10, in_all=20, by=house.owner()).used == 10
+    assert house.allowances.set(project, each=10, in_all=20, by=house.owner()).used == 10
     assert send(house, things, tmp_path, "c", 10).state == "accepted"
-    house.evaluations.allow(project, each=0, in_all=0, by=house.owner())
+    house.allowances.set(project, each=0, in_all=0, by=house.owner())
     assert send(house, things, tmp_path, "d", 1).state == "checked"
 
 
 def test_what_could_not_be_accepted_is_given_back(house, things, tmp_path):
     project, campaign = things
-    house.evaluations.allow(project, each=10, in_all=10, by=house.owner())
+    house.allowances.set(project, each=10, in_all=10, by=house.owner())
     path = tmp_path / "a.csv"
     path.write_text("id\na\n")
-    found = house.evaluations.submit(project, "a", path, by=house.owner(), name="a.csv")
+    found = house.submissions.submit(project, "a", path, by=house.owner(), name="a.csv")
     for file in house.pools.incoming(house.evaluations.row(project)).iterdir():
         file.unlink()
     with pytest.raises(InvalidInput, match="is gone"):
-        house.evaluations.accept_if_allowed(project, campaign, found.id, by=house.owner())
+        house.submissions.accept_if_allowed(project, campaign, found.id, by=house.owner())
     assert allowance_of(house, project).used == 0
 
 
 def test_submissions_at_once_never_use_more_than_is_allowed(house, things, tmp_path):
     project, campaign = things
-    house.evaluations.allow(project, each=10, in_all=25, by=house.owner())
+    house.allowances.set(project, each=10, in_all=25, by=house.owner())
     waiting = []
     for k in range(6):
         path = tmp_path / f"s{k}.csv"
         path.write_text("id\n" + "".join(f"s{k}-{i}\n" for i in range(10)))
-        waiting.append(house.evaluations.submit(project, f"s{k}", path, by=house.owner(), name=path.name))
-    threads = [threading.Thread(target=house.evaluations.accept_if_allowed, args=(project, campaign, each.id),
+        waiting.append(house.submissions.submit(project, f"s{k}", path, by=house.owner(), name=path.name))
+    threads = [threading.Thread(target=house.submissions.accept_if_allowed, args=(project, campaign, each.id),
                                 kwargs={"by": house.owner()}) for each in waiting]  # fmt: skip
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    states = [each.state for each in house.evaluations.submissions(project)]
+    states = [each.state for each in house.submissions.list(project)]
     assert (states.count("accepted"), allowance_of(house, project).used) == (2, 20)
 
 
@@ -113,5 +113,5 @@ def test_submissions_at_once_never_use_more_than_is_allowed(house, things, tmp_p
 ])  # fmt: skip
 def test_a_bad_allowance_is_refused(house, things, each, in_all, message):
     with pytest.raises(InvalidInput, match=message):
-        house.evaluations.allow(things[0], each=each, in_all=in_all, by=house.owner())
+        house.allowances.set(things[0], each=each, in_all=in_all, by=house.owner())
     assert allowance_of(house, things[0]) == Allowance()

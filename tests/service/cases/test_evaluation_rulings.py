@@ -26,8 +26,8 @@ def judged(house, crowd, tmp_path):
     for name, begin in (("all", 0), ("some", 40)):
         path = tmp_path / f"{name}.csv"
         path.write_text("id\n" + "".join(f"x{k}\n" for k in range(begin, N_ITEMS)))
-        found = house.evaluations.submit(project, name, path, by=house.owner(), name=path.name)
-        house.evaluations.accept(project, campaign, found.id, by=house.owner())
+        found = house.submissions.submit(project, name, path, by=house.owner(), name=path.name)
+        house.submissions.accept(project, campaign, found.id, by=house.owner())
     rng, positive = np.random.default_rng(8), Counter()
     people = crowd(project, 3)
     answered = True

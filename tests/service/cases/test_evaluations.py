@@ -13,8 +13,8 @@ from karat.errors import InvalidData, InvalidInput
 from karat.pool import Pool
 from karat.service.assignment import Answer
 from karat.service.evaluation_task import EvaluationTask, campaign_for
-from karat.service.evaluations import MOST_WAITING
 from karat.service.problems import Conflict, NotAllowed
+from karat.service.submissions import MOST_WAITING, cost_of
 from karat.store import evaluations as rows
 
 
@@ -45,7 +45,7 @@ def write(path, lines):
 
 def submit(house, project, name, lines, tmp_path, by=None):
     path = write(tmp_path / f"{name}.jsonl", lines)
-    return house.evaluations.submit(project, name, path, by=by or house.owner(), name=path.name)
+    return house.submissions.submit(project, name, path, by=by or house.owner(), name=path.name)
 
 
 def answer_all(house, project, campaign, corpus, *, unsure=()):
@@ -72,7 +72,7 @@ def test_from_submission_to_leaderboard_and_the_same_numbers_from_the_folder(
         assert found.state == "checked"
         assert found.n_predictions == len(lines)
         assert 0 < found.first_labels <= found.most_labels <= len(lines)
-        accepted[name] = house.evaluations.accept(project, campaign, found.id, by=house.owner())
+        accepted[name] = house.submissions.accept(project, campaign, found.id, by=house.owner())
         assert accepted[name].version == 1
     before = house.evaluations.leaderboard(project, metric="f1", for_user=None)
     assert before["rows"] == []
@@ -97,7 +97,7 @@ def test_people_see_the_sentence_in_its_document(house, shared, corpus, systems,
     project, campaign = shared
     texts = {document.name: document.text for document in corpus.documents}
     found = submit(house, project, "one", systems["system-01"], tmp_path)
-    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    house.submissions.accept(project, campaign, found.id, by=house.owner())
     hand = house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=20)
     assert hand.tasks
     by_id = {instance_id(line): line for line in systems["system-01"]}
@@ -116,7 +116,7 @@ def test_people_see_the_sentence_in_its_document(house, shared, corpus, systems,
 def test_a_withdrawn_answer_counts_as_unsure_until_it_is_given_anew(house, shared, corpus, systems, tmp_path):
     project, campaign = shared
     found = submit(house, project, "one", systems["system-03"], tmp_path)
-    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    house.submissions.accept(project, campaign, found.id, by=house.owner())
     answer_all(house, project, campaign, corpus)
     row = house.evaluations.row(project)
     with house.pools.use(row) as pool:
@@ -138,7 +138,7 @@ def test_scores_are_private_until_published(house, shared, corpus, systems, tmp_
     team, other = house.add_user("team"), house.add_user("other")
     for user, name in ((team, "system-01"), (other, "system-02")):
         found = submit(house, project, name, systems[name], tmp_path, by=user)
-        house.evaluations.accept(project, campaign, found.id, by=house.owner())
+        house.submissions.accept(project, campaign, found.id, by=house.owner())
     answer_all(house, project, campaign, corpus)
     mine = house.evaluations.leaderboard(project, metric="f1", for_user=team)
     assert [(row["system"], row["rank"]) for row in mine["rows"]] == [("system-01", None)]
@@ -155,24 +155,24 @@ def test_resubmission_replaces_and_retraction_keeps_the_labels(house, shared, co
     project, campaign = shared
     for name in ("system-01", "system-02"):
         found = submit(house, project, name, systems[name], tmp_path)
-        house.evaluations.accept(project, campaign, found.id, by=house.owner())
+        house.submissions.accept(project, campaign, found.id, by=house.owner())
     answer_all(house, project, campaign, corpus)
     again = submit(house, project, "system-01", systems["system-03"], tmp_path)
     newest = submit(house, project, "system-01", systems["system-03"], tmp_path)
     with pytest.raises(Conflict, match="submitted again"):
-        house.evaluations.accept(project, campaign, again.id, by=house.owner())
-    assert house.evaluations.accept(project, campaign, newest.id, by=house.owner()).version == 2
+        house.submissions.accept(project, campaign, again.id, by=house.owner())
+    assert house.submissions.accept(project, campaign, newest.id, by=house.owner()).version == 2
     answer_all(house, project, campaign, corpus)
     board = house.evaluations.leaderboard(project, metric="f1", for_user=None)
     assert {row["system"]: row["version"] for row in board["rows"]} == {"system-01": 2, "system-02": 1}
     labels = board["n_labels"]
-    house.evaluations.retract(project, newest.id, by=house.owner())
-    house.evaluations.retract(project, again.id, by=house.owner())
+    house.submissions.retract(project, newest.id, by=house.owner())
+    house.submissions.retract(project, again.id, by=house.owner())
     board = house.evaluations.leaderboard(project, metric="f1", for_user=None)
     assert [row["system"] for row in board["rows"]] == ["system-02"]
     assert board["n_labels"] == labels
     with pytest.raises(Conflict, match="retracted"):
-        house.evaluations.accept(project, campaign, again.id, by=house.owner())
+        house.submissions.accept(project, campaign, again.id, by=house.owner())
     assert list(house.pools.incoming(house.evaluations.row(project)).iterdir()) == []
 
 
@@ -208,8 +208,8 @@ def test_bad_submissions_are_refused_by_line_and_nothing_is_stored(house, shared
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     path = write(tmp_path / "mine.jsonl", [corpus.candidates[0], good[1], bad])
     with pytest.raises(InvalidData, match=f"^mine.jsonl, line 3: .*{message}"):
-        house.evaluations.submit(project, "mine", path, by=house.owner(), name="mine.jsonl")
-    assert house.evaluations.submissions(project) == []
+        house.submissions.submit(project, "mine", path, by=house.owner(), name="mine.jsonl")
+    assert house.submissions.list(project) == []
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     with house.database.read() as connection:
         assert rows.list_submissions(connection, project.id) == []
@@ -220,7 +220,7 @@ def test_a_wrong_encoding_is_named(house, shared, corpus, tmp_path):
     path = write(tmp_path / "latin.jsonl", corpus.candidates[:40])
     path.write_bytes(path.read_text().encode("latin-1", "replace"))
     with pytest.raises(InvalidData, match=r"latin.jsonl, line \d+: .*UTF-8"):
-        house.evaluations.submit(project, "latin", path, by=house.owner(), name=path.name)
+        house.submissions.submit(project, "latin", path, by=house.owner(), name=path.name)
 
 
 def test_items_of_any_kind(house, tmp_path):
@@ -230,14 +230,14 @@ def test_items_of_any_kind(house, tmp_path):
     project = house.project(house.evaluations.create("Things", campaign, task, by=house.owner(), half_width=0.15))
     path = tmp_path / "things.csv"
     path.write_text("id,phrase,score\n" + "".join(f"x{k},thing {k},{k / 80}\n" for k in range(80)))
-    found = house.evaluations.submit(project, "a", path, by=house.owner(), name="things.csv")
-    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    found = house.submissions.submit(project, "a", path, by=house.owner(), name="things.csv")
+    house.submissions.accept(project, campaign, found.id, by=house.owner())
     hand = house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=1)
     assert hand.tasks[0].payload == {"phrase": f"thing {hand.tasks[0].name[1:]}"}
-    assert house.evaluations.cost(campaign, 10).answers == 20
+    assert cost_of(campaign, 10).answers == 20
     house.change_project(project, {}, by=house.owner(), state="closed")
     with pytest.raises(NotAllowed, match="closed"):
-        house.evaluations.submit(house.project("things"), "b", path, by=house.owner(), name="things.csv")
+        house.submissions.submit(house.project("things"), "b", path, by=house.owner(), name="things.csv")
 
 
 def test_the_pool_can_be_taken_away(house, shared, corpus, systems, tmp_path):
@@ -248,7 +248,7 @@ def test_the_pool_can_be_taken_away(house, shared, corpus, systems, tmp_path):
 
     project, campaign = shared
     found = submit(house, project, "one", systems["system-02"], tmp_path)
-    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    house.submissions.accept(project, campaign, found.id, by=house.owner())
     answer_all(house, project, campaign, corpus)
     row = house.evaluations.row(project)
     archive = zip_pool(house.pools, row)
@@ -295,8 +295,8 @@ def test_no_id_or_column_is_run_by_a_spreadsheet(house, tmp_path):
     project = house.project(house.evaluations.create("Sums", campaign, task, by=house.owner(), half_width=0.4))
     path = tmp_path / "sums.csv"
     path.write_text("id,@shown,inclusion\n" + "".join(f"{sign}{k},=1,2\n" for k in range(20) for sign in ("=", "'=")))
-    found = house.evaluations.submit(project, "s", path, by=house.owner(), name="sums.csv")
-    house.evaluations.accept(project, campaign, found.id, by=house.owner())
+    found = house.submissions.submit(project, "s", path, by=house.owner(), name="sums.csv")
+    house.submissions.accept(project, campaign, found.id, by=house.owner())
     user = house.owner().id
     while tasks := house.assignment.next_tasks(project, campaign, user_id=user, n=20).tasks:
         for each in tasks:
@@ -318,7 +318,7 @@ def test_some_systems_of_a_person_may_wait_each_with_one_file(house, tmp_path):
     def send(name, by=None):
         path = tmp_path / "few.csv"
         path.write_text("id\na\nb\n")
-        return house.evaluations.submit(project, name, path, by=by or house.owner(), name="few.csv")
+        return house.submissions.submit(project, name, path, by=by or house.owner(), name="few.csv")
 
     sent = [send(f"s{k}") for k in range(MOST_WAITING)]
     with pytest.raises(Conflict, match=f"{MOST_WAITING} of your systems wait"):
@@ -327,7 +327,7 @@ def test_some_systems_of_a_person_may_wait_each_with_one_file(house, tmp_path):
     incoming = house.pools.incoming(house.evaluations.row(project))
     assert {int(file.stem) for file in incoming.iterdir()} == {again.id, *(each.id for each in sent[1:])}
     send("another's", by=house.add_user("second"))
-    house.evaluations.retract(project, sent[3].id, by=house.owner())
+    house.submissions.retract(project, sent[3].id, by=house.owner())
     send("one more")
 
 

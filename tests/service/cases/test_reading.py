@@ -186,9 +186,9 @@ def test_from_reading_to_theta_with_the_law_corrected_for(house, evaluation, tmp
     lines = [line for k, line in enumerate(corpus.candidates) if k % 2]
     path = tmp_path / "half.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    found = house.evaluations.submit(project, "half", path, by=house.owner(), name=path.name)
+    found = house.submissions.submit(project, "half", path, by=house.owner(), name=path.name)
     main = house.campaign(project)
-    house.evaluations.accept(project, main, found.id, by=house.owner())
+    house.submissions.accept(project, main, found.id, by=house.owner())
     told = house.readings.tell(row)
     assert told == summary["relations"]
     assert house.readings.tell(row) == told  # again changes nothing

@@ -28,7 +28,7 @@ def submit_all(house, project, campaign, systems, tmp_path):
     for name, lines in systems.items():
         path = tmp_path / f"{name}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        found = house.evaluations.submit(project, name, path, by=house.owner(), name=path.name)
+        found = house.submissions.submit(project, name, path, by=house.owner(), name=path.name)
         alone += found.most_labels  # nothing is in the pool yet
         waiting.append(found)
     row = house.evaluations.row(project)

@@ -21,9 +21,9 @@ import karat
 from karat.documents.text import Document
 from karat.service.campaign import Campaign
 from karat.service.evaluation_task import EvaluationTask, campaign_for
-from karat.service.evaluations import MOST_PREDICTIONS
 from karat.service.installation import Installation
 from karat.service.sources import MOST_ROWS
+from karat.service.submissions import MOST_PREDICTIONS
 from karat.store import schema
 
 MEGABYTE = 2**20

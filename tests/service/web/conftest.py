@@ -77,8 +77,8 @@ def shared_task(house, tmp_path):
     for place, name in enumerate(("system-01", "system-02")):
         path = tmp_path / f"{name}.jsonl"
         path.write_text("".join(json.dumps(line) + "\n" for line in systems[name]))
-        found = house.evaluations.submit(project, name, path, by=house.owner(), name=path.name)
+        found = house.submissions.submit(project, name, path, by=house.owner(), name=path.name)
         if place == 0:
-            house.evaluations.accept(project, campaign, found.id, by=house.owner())
+            house.submissions.accept(project, campaign, found.id, by=house.owner())
     reading = house.readings.create(project, house.evaluations.row(project), by=house.owner(), n=2, votes=2, seed=1)
     return SharedTask({"evaluation": slug, "reading": reading}, corpus, systems)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Response
 
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
 from karat.web.routes.tasks import fields_of
+from karat.web.shapes import labelling as shapes
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["adjudication"])
 

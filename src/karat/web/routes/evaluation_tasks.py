@@ -12,8 +12,8 @@ from karat.service.access import Caller
 from karat.service.evaluation_beginning import EvaluationPlan, begin_evaluation
 from karat.service.evaluation_task import EvaluationTask
 from karat.service.sources import DOCUMENT_KINDS, Sources
-from karat.web import shapes
 from karat.web.deps import Administrator, house_of
+from karat.web.shapes import evaluations as shapes
 
 router = APIRouter(prefix="/api", tags=["evaluation"])
 Manager = Annotated[Caller, Depends(Administrator("manage"))]

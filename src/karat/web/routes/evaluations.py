@@ -15,9 +15,11 @@ from starlette.concurrency import run_in_threadpool
 from karat.documents.relations import FORMATS
 from karat.service import evaluation_export, guidelines
 from karat.service.problems import NotFound
+from karat.service.submissions import cost_of
 from karat.store.evaluations import Submission
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
+from karat.web.shapes import evaluations as shapes
+from karat.web.shapes.base import ItemId
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["evaluation"])
 Belong = Annotated[Visit, Depends(InProject("belong"))]
@@ -57,7 +59,7 @@ def publish(body: shapes.Publication, visit: Manage) -> Response:
 @router.put("/allowance")
 def allow(body: shapes.NewAllowance, visit: Manage) -> shapes.Allowance:
     """Set how many labels submissions may ask for without you being asked; beyond it they wait for you."""
-    found = visit.house.evaluations.allow(visit.project, each=body.each, in_all=body.in_all, by=visit.caller.user)
+    found = visit.house.allowances.set(visit.project, each=body.each, in_all=body.in_all, by=visit.caller.user)
     return shapes.Allowance(each=found.each, in_all=found.in_all, used=found.used)
 
 
@@ -65,7 +67,7 @@ def allow(body: shapes.NewAllowance, visit: Manage) -> shapes.Allowance:
 def list_submissions(visit: Submit) -> list[shapes.Submission]:
     """Return your submissions; all of them, if you own the evaluation. The latest come first."""
     of = None if visit.role == "owner" else visit.caller.user
-    return [_shape(visit, each) for each in reversed(visit.house.evaluations.submissions(visit.project, of=of))]
+    return [_shape(visit, each) for each in reversed(visit.house.submissions.list(visit.project, of=of))]
 
 
 @router.post("/submissions", status_code=201, openapi_extra={"requestBody": _BODY})
@@ -83,10 +85,10 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
             async for chunk in request.stream():
                 await run_in_threadpool(stream.write, chunk)
         found = await run_in_threadpool(
-            visit.house.evaluations.submit, visit.project, system, path, by=visit.caller.user, name=file
+            visit.house.submissions.submit, visit.project, system, path, by=visit.caller.user, name=file
         )
         found = await run_in_threadpool(
-            visit.house.evaluations.accept_if_allowed, visit.project, visit.campaign, found.id, by=visit.caller.user
+            visit.house.submissions.accept_if_allowed, visit.project, visit.campaign, found.id, by=visit.caller.user
         )
         return await run_in_threadpool(_shape, visit, found)
     finally:
@@ -94,19 +96,19 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
 
 
 @router.post("/submissions/{submission}/accept")
-def accept(submission: shapes.ItemId, visit: Manage) -> shapes.Submission:
+def accept(submission: ItemId, visit: Manage) -> shapes.Submission:
     """Let a submission into the pool: the labels it needs are asked for from here on, and cost."""
-    found = visit.house.evaluations.accept(visit.project, visit.campaign, submission, by=visit.caller.user)
+    found = visit.house.submissions.accept(visit.project, visit.campaign, submission, by=visit.caller.user)
     return _shape(visit, found)
 
 
 @router.delete("/submissions/{submission}", status_code=204)
-def retract(submission: shapes.ItemId, visit: Submit) -> Response:
+def retract(submission: ItemId, visit: Submit) -> Response:
     """Take a submission back; its labels stay."""
-    found = visit.house.evaluations.submission(visit.project, submission)
+    found = visit.house.submissions.find(visit.project, submission)
     if visit.role != "owner" and found.user_id != visit.caller.user.id:
         raise NotFound(f"There is no submission {submission}.")
-    visit.house.evaluations.retract(visit.project, submission, by=visit.caller.user)
+    visit.house.submissions.retract(visit.project, submission, by=visit.caller.user)
     return Response(status_code=204)
 
 
@@ -130,7 +132,7 @@ def export_pool(visit: Annotated[Visit, Depends(InProject("manage", "read"))]) -
 
 
 def _shape(visit: Visit, found: Submission) -> shapes.Submission:
-    costs = [visit.house.evaluations.cost(visit.campaign, n) for n in (found.first_labels, found.most_labels)]
+    costs = [cost_of(visit.campaign, n) for n in (found.first_labels, found.most_labels)]
     return shapes.Submission(
         id=found.id, system=found.system, version=found.version, state=found.state, file=found.file,
         user=found.user, created_at=found.created_at, n_predictions=found.n_predictions, n_new=found.n_new,

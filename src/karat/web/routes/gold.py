@@ -11,8 +11,8 @@ from fastapi import APIRouter, Body, Depends, Query
 from karat import _check
 from karat.service.gold import read_questions
 from karat.service.sources import KINDS, called
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
+from karat.web.shapes import projects as shapes
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["gold questions"])
 

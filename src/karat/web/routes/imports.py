@@ -11,8 +11,8 @@ from fastapi.concurrency import run_in_threadpool
 
 from karat.errors import InvalidInput
 from karat.service.imports import Imported
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
+from karat.web.shapes import labelling as shapes
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["import"])
 _FILE: dict[str, Any] = {

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, BackgroundTasks, Depends, Path, Response
 
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
+from karat.web.shapes import judges as shapes
 
 router = APIRouter(prefix="/api/projects/{project}/judges", tags=["judges"])
 Manage = Annotated[Visit, Depends(InProject("manage", "manage"))]

@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request, Response
 
 from karat.store import people
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
+from karat.web.shapes import people as shapes
+from karat.web.shapes.base import ItemId
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["members"])
 Manage = Annotated[Visit, Depends(InProject("manage", "manage"))]
@@ -22,13 +23,13 @@ def list_members(visit: Manage) -> list[shapes.Member]:
 
 
 @router.put("/members/{member}", status_code=204)
-def change_role(member: shapes.ItemId, body: shapes.Role, visit: Manage) -> Response:
+def change_role(member: ItemId, body: shapes.Role, visit: Manage) -> Response:
     visit.house.membership.change_role(visit.project, member, role=body.role, by=visit.caller.user)
     return Response(status_code=204)
 
 
 @router.delete("/members/{member}", status_code=204)
-def remove_member(member: shapes.ItemId, visit: Manage) -> Response:
+def remove_member(member: ItemId, visit: Manage) -> Response:
     """Take somebody out of the project: what they answered stays, what they hold goes to others."""
     visit.house.membership.remove(visit.project, member, by=visit.caller.user)
     return Response(status_code=204)

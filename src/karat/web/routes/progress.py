@@ -11,8 +11,8 @@ from karat.report.page import marks, render_report
 from karat.service.problems import NotAllowed
 from karat.service.truth import OF_LABELS, Told, tell_truth
 from karat.store import evaluations
-from karat.web import shapes
 from karat.web.deps import ABILITIES, InProject, Visit
+from karat.web.shapes import progress as shapes
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["progress"])
 Watch = Annotated[Visit, Depends(InProject("watch"))]

@@ -12,8 +12,8 @@ from karat.service.beginning import Plan, begin_project
 from karat.service.installation import Installation
 from karat.service.keys import keys_of, read_keys
 from karat.store import answers, projects
-from karat.web import shapes
 from karat.web.deps import Administrator, InProject, SignedIn, Visit, house_of
+from karat.web.shapes import projects as shapes
 
 router = APIRouter(prefix="/api/projects", tags=["projects"])
 

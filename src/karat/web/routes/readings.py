@@ -9,8 +9,9 @@ from fastapi import APIRouter, Depends, Response
 from karat.service.problems import NotFound
 from karat.store import evaluations
 from karat.store.evaluations import EvaluationRow
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
+from karat.web.shapes import readings as shapes
+from karat.web.shapes.base import ItemId
 
 router = APIRouter(prefix="/api/projects/{project}", tags=["reading"])
 Label = Annotated[Visit, Depends(InProject("label", "label"))]
@@ -27,7 +28,7 @@ def draw_documents(body: shapes.NewReading, visit: Manage) -> shapes.Reading:
 
 
 @router.get("/documents/{item}")
-def read_document(item: shapes.ItemId, visit: Label) -> shapes.Document:
+def read_document(item: ItemId, visit: Label) -> shapes.Document:
     """Return a document in your hands, and what you marked in it so far."""
     row = _row(visit)
     found = visit.house.readings.document(visit.project, row, item, user_id=visit.caller.user.id)

@@ -11,8 +11,9 @@ from karat.service.access import SESSION_DAYS, Caller
 from karat.service.keys import check_keys, read_keys
 from karat.service.problems import NotFound
 from karat.store import people, projects
-from karat.web import shapes
 from karat.web.deps import COOKIE, Anyone, SignedIn, house_of
+from karat.web.shapes import people as shapes
+from karat.web.shapes.base import ItemId
 
 router = APIRouter(prefix="/api", tags=["sessions"])
 
@@ -94,7 +95,7 @@ def list_sessions(request: Request, caller: Annotated[Caller, Depends(SignedIn()
 
 @router.delete("/sessions/{session}", status_code=204)
 def revoke_session(
-    session: shapes.ItemId,
+    session: ItemId,
     request: Request,
     caller: Annotated[Caller, Depends(SignedIn("manage", session_only=True))],
 ) -> Response:

@@ -9,8 +9,8 @@ from fastapi.concurrency import run_in_threadpool
 
 from karat.service.access import Caller
 from karat.service.sources import Sources
-from karat.web import shapes
 from karat.web.deps import Administrator
+from karat.web.shapes import projects as shapes
 
 UPLOADS = "/api/uploads"
 router = APIRouter(tags=["sources"])

@@ -7,17 +7,17 @@ from fastapi.responses import PlainTextResponse
 
 import karat
 from karat.store.upgrade import revision_of
-from karat.web import shapes
 from karat.web.deps import Anyone, house_of
+from karat.web.shapes.base import Health
 
 router = APIRouter(tags=["system"])
 
 
 @router.get("/healthz", dependencies=[Depends(Anyone())])
-def health(request: Request) -> shapes.Health:
+def health(request: Request) -> Health:
     """Answer if the database answers."""
     with house_of(request).database.read() as connection:
-        return shapes.Health(ok=revision_of(connection) is not None, version=karat.__version__)
+        return Health(ok=revision_of(connection) is not None, version=karat.__version__)
 
 
 @router.get("/metrics", response_class=PlainTextResponse, dependencies=[Depends(Anyone())])

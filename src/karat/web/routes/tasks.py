@@ -11,8 +11,9 @@ from karat.errors import KaratError
 from karat.service.assignment import Answer
 from karat.service.shown import shown_columns
 from karat.store import answers
-from karat.web import shapes
 from karat.web.deps import InProject, Visit
+from karat.web.shapes import labelling as shapes
+from karat.web.shapes.base import Cell
 
 if TYPE_CHECKING:
     from karat.store.desk import Task
@@ -70,11 +71,11 @@ def history(visit: Label, most: Annotated[int, Query(ge=1, le=1000)] = 50) -> li
     ]  # fmt: skip
 
 
-def fields_of(visit: Visit, payload: dict[str, Any]) -> list[shapes.Cell]:
+def fields_of(visit: Visit, payload: dict[str, Any]) -> list[Cell]:
     """Return what people see of an item: the columns the campaign names, or all that do not give the answer away."""
     proxy = visit.house.feeds.proxy_of(visit.project)
     names = shown_columns(payload, visit.campaign, proxy=proxy)
-    return [shapes.Cell(name=name, value=payload[name]) for name in names]
+    return [Cell(name=name, value=payload[name]) for name in names]
 
 
 def _take(visit: Visit, answer: shapes.Answer) -> shapes.Acknowledged:

@@ -8,8 +8,9 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from karat.service.access import Caller
 from karat.store import people
-from karat.web import shapes
 from karat.web.deps import Administrator, SignedIn, house_of
+from karat.web.shapes import people as shapes
+from karat.web.shapes.base import ItemId
 
 router = APIRouter(prefix="/api", tags=["tokens"])
 
@@ -35,7 +36,7 @@ def make_token(
 
 @router.delete("/tokens/{token}", status_code=204)
 def revoke_token(
-    token: shapes.ItemId, request: Request, caller: Annotated[Caller, Depends(SignedIn("manage", session_only=True))]
+    token: ItemId, request: Request, caller: Annotated[Caller, Depends(SignedIn("manage", session_only=True))]
 ) -> Response:
     house_of(request).access.revoke_token(caller.user.id, token)
     return Response(status_code=204)
@@ -43,7 +44,7 @@ def revoke_token(
 
 @router.delete("/users/{user}", status_code=204)
 def disable_user(
-    user: shapes.ItemId, request: Request, caller: Annotated[Caller, Depends(Administrator("manage"))]
+    user: ItemId, request: Request, caller: Annotated[Caller, Depends(Administrator("manage"))]
 ) -> Response:
     """Shut somebody out; what they answered stays."""
     house_of(request).access.disable(user, by=caller.user)

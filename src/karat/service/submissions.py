@@ -1,0 +1,211 @@
+"""Submissions: checked, priced, accepted into the pool, replaced, retracted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from karat import _check
+from karat.documents import relations
+from karat.errors import InvalidData, InvalidInput
+from karat.formats.sizes import refuse_oversize
+from karat.service.problems import Conflict, NotAllowed, NotFound
+from karat.store import evaluations, projects
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from karat.service.allowances import Allowances
+    from karat.service.campaign import Campaign
+    from karat.service.evaluations import Evaluations
+    from karat.service.pools import Pools
+    from karat.store.database import Database
+    from karat.store.evaluations import EvaluationRow, Submission
+    from karat.store.people import User
+    from karat.store.projects import Project
+
+MOST_SYSTEM = 100
+MOST_WAITING = 30
+"""Systems of one person that may wait to be accepted."""
+MOST_PREDICTIONS = 10_000_000
+"""Of a submission of items; one of relations has a limit of its own."""
+
+
+class Cost(NamedTuple):
+    """What labels cost, with all their votes."""
+
+    labels: int
+    answers: int
+    money: float
+    currency: str
+
+
+def cost_of(campaign: Campaign, labels: int) -> Cost:
+    """Return what so many labels cost."""
+    n_answers = labels * campaign.votes
+    return Cost(labels, n_answers, n_answers * campaign.price, campaign.currency)
+
+
+class Submissions:
+    """All submissions to the evaluations of an installation."""
+
+    def __init__(
+        self,
+        database: Database,
+        pools: Pools,
+        tasks: Evaluations,
+        allowances: Allowances,
+        *,
+        clock: Callable[[], float],
+    ) -> None:
+        self._database = database
+        self._pools = pools
+        self._tasks = tasks
+        self._allowances = allowances
+        self._clock = clock
+
+    def submit(self, project: Project, system: str, path: Path, *, by: User, name: str) -> Submission:
+        """Check a file of predictions and say what its labels will cost; nothing is spent and nobody is asked yet.
+
+        Parameters
+        ----------
+        system
+            The system's name; it belongs to whoever submitted it first.
+        path
+            The file, whose ending says its format; it is moved away.
+        name
+            What its sender calls it.
+        """
+        row = self._tasks.row(project)
+        system = " ".join(system.split())
+        if not 1 <= len(system) <= MOST_SYSTEM or not system.isprintable():
+            raise _check.refuse("system", f"a name of 1 to {MOST_SYSTEM} characters", system[:120])
+        if project.state == "closed":
+            raise NotAllowed("The evaluation is closed.")
+        before = self.list(project)
+        _refuse_foreign(before, system, by)
+        _refuse_many(before, system, by)
+        try:
+            checked = self._check(row, path)
+            with self._pools.use(row) as pool:
+                preview = pool.preview(checked)
+        except InvalidData as error:  # the sender knows the file by its name, not by where it lies here
+            raise InvalidData(str(error).replace(f"{path.parent}/", "")) from None
+        with self._database.write() as connection:
+            projects.lock_project(connection, project.id)
+            before = evaluations.list_submissions(connection, project.id)
+            _refuse_foreign(before, system, by)  # again: others may have submitted while the file was checked
+            _refuse_many(before, system, by)
+            id_ = evaluations.add_submission(
+                connection, project_id=project.id, user_id=by.id, system=system, state="checked", file=name[:200],
+                n_predictions=preview.n_predictions, n_new=preview.n_new, first_labels=preview.first,
+                most_labels=preview.most, created_at=self._clock(),
+            )  # fmt: skip
+            # inside the transaction: a file that cannot be kept leaves no row behind
+            checked.replace(self._pools.incoming(row) / f"{id_}{checked.suffix}")
+            projects.add_audit(connection, "submit", now=self._clock(), user_id=by.id, project_id=project.id,
+                               system=system, file=name[:200])  # fmt: skip
+        for each in before:  # only the latest can be accepted
+            if each.system == system and each.state == "checked":
+                for file in self._pools.incoming(row).glob(f"{each.id}.*"):
+                    file.unlink(missing_ok=True)
+        return self.find(project, id_)
+
+    def _check(self, row: EvaluationRow, path: Path) -> Path:
+        """Return the file that the pool takes; of relations, one with ids."""
+        task = self._tasks.task(row)
+        if task.kind != "relations":
+            refuse_oversize(path, most_rows=MOST_PREDICTIONS)
+            return path
+
+        def texts_of(names: set[str]) -> dict[str, str]:
+            with self._database.read() as connection:
+                return evaluations.texts_of(connection, row.project_id, names)
+
+        instances = relations.check_relations(path, texts_of=texts_of, predicates=task.predicates)
+        checked = path.with_name("instances.jsonl")
+        relations.write_instances(instances, checked)
+        return checked
+
+    def list(self, project: Project, *, of: User | None = None) -> list[Submission]:
+        """Return all submissions, or those of one person."""
+        with self._database.read() as connection:
+            found = evaluations.list_submissions(connection, project.id)
+        return [each for each in found if of is None or each.user_id == of.id]
+
+    def find(self, project: Project, id: int) -> Submission:
+        with self._database.read() as connection:
+            found = evaluations.list_submissions(connection, project.id, id=id)
+        if not found:
+            raise NotFound(f"There is no submission {id}.")
+        return found[0]
+
+    def accept_if_allowed(self, project: Project, campaign: Campaign, id: int, *, by: User) -> Submission:
+        """Accept a submission if the allowance covers the most that it may need; otherwise it waits for the owner."""
+        found = self.find(project, id)
+        if not self._allowances.use(project, found.most_labels):
+            return found
+        try:
+            return self.accept(project, campaign, id, by=by, unasked=True)
+        except BaseException:
+            if self.find(project, id).state != "accepted":
+                self._allowances.use(project, -found.most_labels, only_if_covered=False)
+            raise
+
+    def accept(self, project: Project, campaign: Campaign, id: int, *, by: User, unasked: bool = False) -> Submission:
+        """Let a submission into the pool and put what it needs before people: from here on it costs."""
+        row = self._tasks.row(project)
+        found = self.find(project, id)
+        if found.state == "accepted":
+            return found
+        if found.state != "checked":
+            raise Conflict("This submission was retracted.")
+        later = [each for each in self.list(project) if each.system == found.system and each.id > id]
+        if later:
+            raise Conflict(f"{found.system!r} was submitted again since; accept the latest.")
+        with self._pools.use(row) as pool:
+            version = 1 + sum(system.name == found.system for system in pool.state.systems)
+            file = next(iter(self._pools.incoming(row).glob(f"{id}.*")), None)
+            if file is None:
+                raise InvalidInput("The file of this submission is gone; submit it again.")
+            pool.add(found.system, file, team=found.user, replace=True)
+            with self._database.write() as connection:
+                for each in evaluations.list_submissions(connection, project.id):
+                    if each.system == found.system and each.state == "accepted":
+                        evaluations.set_submission(connection, each.id, state="retracted", version=each.version)
+                evaluations.set_submission(connection, id, state="accepted", version=version)
+                projects.add_audit(connection, "accept", now=self._clock(), user_id=by.id, project_id=project.id,
+                                   system=found.system, version=version, unasked=unasked)  # fmt: skip
+            file.unlink(missing_ok=True)
+        self._tasks.replenish(project, campaign)
+        return self.find(project, id)
+
+    def retract(self, project: Project, id: int, *, by: User) -> None:
+        """Take a submission back; its labels stay and go on serving the others."""
+        row = self._tasks.row(project)
+        found = self.find(project, id)
+        if found.state == "retracted":
+            return
+        with self._pools.use(row) as pool:
+            if found.state == "accepted" and any(system.name == found.system for system in pool.systems):
+                pool.retract(found.system)
+            with self._database.write() as connection:
+                evaluations.set_submission(connection, id, state="retracted", version=found.version)
+                projects.add_audit(connection, "retract", now=self._clock(), user_id=by.id, project_id=project.id,
+                                   system=found.system)  # fmt: skip
+            for file in self._pools.incoming(row).glob(f"{id}.*"):
+                file.unlink(missing_ok=True)
+
+
+def _refuse_foreign(before: Sequence[Submission], system: str, by: User) -> None:
+    owner = next((each for each in before if each.system == system), None)
+    if owner is not None and owner.user_id != by.id:
+        raise Conflict(f"The system {system!r} belongs to somebody else; choose another name.")
+
+
+def _refuse_many(before: Sequence[Submission], system: str, by: User) -> None:
+    """Refuse one more system of a person too many of whose systems wait; each counts by its latest submission."""
+    latest = {each.system: each for each in sorted(before, key=lambda each: each.id) if each.user_id == by.id}
+    waiting = [name for name, each in latest.items() if each.state == "checked" and name != system]
+    if len(waiting) >= MOST_WAITING:
+        raise Conflict(f"{len(waiting)} of your systems wait to be accepted; retract one or wait for the owner.")

@@ -1,0 +1,75 @@
+"""Readings: documents, and what people mark in them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from karat.web.shapes.base import ItemId, Request, Shape
+
+
+class NewReading(Shape):
+    documents: Annotated[int, Field(ge=1, le=100_000)]
+    law: Literal["uniform", "entity"] = "uniform"
+    votes: Annotated[int, Field(ge=1, le=25)] = 3
+    seed: Annotated[int, Field(ge=0, le=2**53)] = 0
+
+
+class Reading(BaseModel):
+    project: str
+
+
+class Mention(Shape):
+    start: Annotated[int, Field(ge=0, le=10_000_000)]
+    end: Annotated[int, Field(ge=0, le=10_000_000)]
+    type: Annotated[str, Field(min_length=1, max_length=100)]
+    canonical: Annotated[int, Field(ge=0, le=100_000)]
+    link: Annotated[str, Field(max_length=300)] | None = None
+
+
+class Relation(Shape):
+    subject: Annotated[int, Field(ge=0, le=100_000)]
+    predicate: Annotated[str, Field(min_length=1, max_length=100)]
+    object: Annotated[int, Field(ge=0, le=100_000)]
+
+
+class Marks(Shape):
+    mentions: Annotated[list[Mention], Field(max_length=5000)]
+    relations: Annotated[list[Relation], Field(max_length=20_000)]
+
+
+class MarkedDocument(Shape):
+    """What somebody marked in a document."""
+
+    item: ItemId
+    annotation: Marks
+    request: Request
+    seconds: Annotated[float, Field(ge=0, le=1_000_000)] | None = None
+
+
+class Document(BaseModel):
+    item: int
+    name: str
+    text: str
+    sentences: list[tuple[int, int]]
+    tokens: list[tuple[int, int]]
+    annotation: Marks
+    types: list[str]
+    predicates: dict[str, str]
+
+
+class ReadingSummary(BaseModel):
+    documents: int
+    read: int
+    readings: int
+    agreement: dict[str, float | None]
+    found: dict[str, Any] | None
+    relations: int
+    tokens: int
+    pairs: int
+    spent: float
+
+
+class Told(BaseModel):
+    relations: int
