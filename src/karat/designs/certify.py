@@ -246,8 +246,10 @@ class Certify:
         right = np.where(truth == 1, np.mean(errors.sensitivity), np.mean(errors.specificity))
         return np.where(rng.random(len(truth)) < right, truth, 1 - truth).astype(np.int8)
 
-    def curve_of(self, bounds: Bounds, n_items: int, n_labels: int, notes: tuple[str, ...]) -> Curve:
-        """Return the curve of finished bounds."""
+    def curve_of(
+        self, bounds: Bounds, n_items: int, n_labels: int, notes: tuple[str, ...], *, labelled_until: int | None = None
+    ) -> Curve:
+        """Return the curve of bounds; the labels speak of all that matters unless said otherwise."""
         every_rank = len(bounds.knots) == n_items + 1 and bool(np.all(np.abs(bounds.high - bounds.low) < 1e-9))
         exact = every_rank and self._label_errors() is None
         return Curve(
@@ -263,6 +265,7 @@ class Certify:
             assumptions=self._assumptions(),
             notes=notes,
             worst_over_target=worst_share(bounds, self.settings()),
+            labelled_until=min(self.top or n_items, n_items) if labelled_until is None else labelled_until,
         )
 
     def _assumptions(self) -> tuple[Assumption, ...]:
@@ -309,7 +312,15 @@ class CertifyDesign:
 
     def curve(self) -> Curve:
         notes = unanswered_note(self.draw, self.labels) + self._progress_note()
-        return self.method.curve_of(self.walk.bounds(), self.draw.n_items, self.labels.n_sure, notes)
+        return self.method.curve_of(
+            self.walk.bounds(), self.draw.n_items, self.labels.n_sure, notes, labelled_until=self._labelled_until()
+        )
+
+    def _labelled_until(self) -> int:
+        """Return the last rank down to which at least half of the items lie in cells with a sure label."""
+        cells = self.walk.cells.part(self.walk.cells.look == 1)  # finer rounds begin when this one is answered
+        answered = np.cumsum(np.diff(cells.ends, prepend=0) * (self.labels.at(cells.ranks) >= 0))
+        return int(cells.ends[2 * answered >= cells.ends].max(initial=0))
 
     def forecast(self, n_more: Sequence[int] = (100, 500)) -> list[NextLabels]:
         """Simulate what the next labels would buy, at the rates seen so far."""
