@@ -50,6 +50,10 @@ class Curve(Tabular):
     steps: Mapping[str, Floats] = field(default_factory=dict)
     """The paper's step curves by name: precision at each knot, held until the next."""
     simultaneous: bool = True
+    labelled_until: int | None = None
+    """The last rank that the labels speak of; None for the end of the list. Nothing is estimated below."""
+    asked_at: int | None = None
+    """The one rank that the method was asked about, if it was one: nothing is estimated elsewhere."""
     crossed: bool = field(init=False)
     """Whether no list of labels fits the bounds: the labels contradict the assumptions. They are then left as found."""
 
@@ -64,6 +68,16 @@ class Curve(Tabular):
         for name, value in frozen.items():
             object.__setattr__(self, name, freeze(value))
         object.__setattr__(self, "crossed", crossed)
+
+    @property
+    def reach(self) -> int:
+        """The last rank that the labels speak of."""
+        return self.n_items if self.labelled_until is None else self.labelled_until
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the labels speak of every rank of the list."""
+        return self.reach == self.n_items and self.asked_at is None
 
     @property
     def exact_until(self) -> int:
@@ -99,13 +113,13 @@ class Curve(Tabular):
         """Return the precision of the first ``rank`` items (Prec@k)."""
         rank = self._rank(rank)
         estimate, low, high = (float(values[0]) for values in self.precision([rank]))
-        return self._interval(f"precision at {rank:,}", estimate, low, high)
+        return self._interval(f"precision at {rank:,}", estimate, low, high, estimated=self._estimates(rank))
 
     def gain_at(self, rank: int) -> Interval:
         """Return the number of positives among the first ``rank`` items (yield, Gain@k)."""
         rank = self._rank(rank)
         estimate, low, high = (float(values[0]) for values in self.yields([rank]))
-        return self._interval(f"yield at {rank:,}", estimate, low, high)
+        return self._interval(f"yield at {rank:,}", estimate, low, high, estimated=self._estimates(rank))
 
     def recall_at(self, rank: int, *, positives: Positives = None) -> Interval:
         """Return recall (sensitivity, true positive rate) among ``positives``, or inside the list."""
@@ -188,7 +202,16 @@ class Curve(Tabular):
 
         title = self.headline() if ax is None else ""
         band = showing.band(self, _check.one_of("kind", kind, plotting.KINDS))
-        return plotting.draw_curve(self.points(2000), kind, band=band, ax=ax, truth=truth, title=title)
+        points = self.points(2000)
+        return plotting.draw_curve(
+            points,
+            kind,
+            band=band,
+            ax=ax,
+            truth=truth,
+            title=title,
+            shown=showing.is_estimated(self, kind, points["rank"]),
+        )
 
     def points(self, most: int = 500) -> dict[str, NDArray[Any]]:
         """Return the curve at a spread of ranks: precision, yield, recall and false positive rate with bounds."""
@@ -199,7 +222,9 @@ class Curve(Tabular):
         return showing.document(self)
 
     def summary(self) -> list[Interval]:
-        """Return the numbers of the whole list."""
+        """Return the numbers of the whole list, or those of the one rank that was asked about."""
+        if self.asked_at is not None:
+            return [self.at(self.asked_at), self.gain_at(self.asked_at)]
         return [self.at(self.n_items), self.total_positives(), self.average_precision(), self.roc_auc()]
 
     def headline(self) -> str:
@@ -252,7 +277,11 @@ class Curve(Tabular):
         low_at, high_at = bounds_at(self.ranks, self.yield_low, high, at=ranks)
         return derive.AtRank(ranks, low_at, high_at, float(self.yield_low[-1]), float(high[-1]), self.n_items)
 
-    def _interval(self, name: str, estimate: float, low: float, high: float) -> Interval:
+    def _estimates(self, rank: int) -> bool:
+        """Return whether labels stand behind the estimate at a rank."""
+        return rank <= self.reach if self.asked_at is None else rank == self.asked_at
+
+    def _interval(self, name: str, estimate: float, low: float, high: float, *, estimated: bool = True) -> Interval:
         return Interval(
             name=name,
             estimate=estimate,
@@ -263,6 +292,7 @@ class Curve(Tabular):
             simultaneous=self.simultaneous,
             method=self.method,
             n_labels=self.n_labels,
+            estimated=estimated,
         )
 
     def _vacuous(self, name: str, estimate: float) -> Interval:
@@ -281,7 +311,8 @@ class Curve(Tabular):
             return self._vacuous(full_name, estimate)
         bounds = metric(self.known_at(ranks, positives))
         low, high = float(bounds.low[0]), float(bounds.high[0])
-        return self._interval(full_name, min(max(estimate, low), high), low, high)
+        estimated = self._estimates(rank) and (self.is_whole or positives is not None)
+        return self._interval(full_name, min(max(estimate, low), high), low, high, estimated=estimated)
 
     def _area(
         self, name: str, estimate: float, bound: Callable[[Ranks, Floats, Floats], tuple[float, float]]
@@ -289,4 +320,4 @@ class Curve(Tabular):
         if self.crossed:
             return self._vacuous(name, estimate)
         low, high = bound(self.ranks, self.yield_low, self.yield_high)
-        return self._interval(name, min(max(estimate, low), high), low, high)
+        return self._interval(name, min(max(estimate, low), high), low, high, estimated=self.is_whole)

@@ -49,8 +49,12 @@ def draw_curve(
     title: str = "",
     name: str = "estimate",
     colour: str = GOLD,
+    shown: NDArray[Any] | None = None,
 ) -> Axes:
-    """Draw an estimated curve with its bounds (or a band over its own abscissae) and the truth (labels by rank)."""
+    """Draw an estimated curve with its bounds (or a band over its own abscissae) and the truth (labels by rank).
+
+    ``shown`` says at which points there is an estimate, if not at all.
+    """
     x, y, x_label, y_label = KINDS[_check.one_of("kind", kind, KINDS)]
     axes = ax if ax is not None else new_axes()
     horizontal = points[x]
@@ -64,7 +68,9 @@ def draw_curve(
         linewidth=0,
         label="certain range" if name == "estimate" else f"{name}: certain range",
     )
-    axes.plot(horizontal, points[y], color=colour, linewidth=1.4, label=name)
+    estimated = np.ones(len(horizontal), dtype=np.bool_) if shown is None else shown
+    if estimated.any():
+        axes.plot(horizontal[estimated], points[y][estimated], color=colour, linewidth=1.4, label=name)
     for step, step_colour in (("step_lower", BLUE), ("step_upper", RED), ("step_estimate", BLUE)):
         if kind == "precision" and step in points:
             open_ = points["precision_low"] < points["precision_high"]  # below, the steps are the exact curve

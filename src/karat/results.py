@@ -40,6 +40,8 @@ class Interval:
     method: str
     n_labels: int
     note: str = ""
+    estimated: bool = True
+    """Whether labels stand behind the estimate; if not it is only a number between the bounds, and is not shown."""
 
     @property
     def crossed(self) -> bool:
@@ -48,7 +50,8 @@ class Interval:
 
     def __str__(self) -> str:
         mark = " (crossed: the labels contradict the method's assumptions)" if self.crossed else ""
-        return f"{self.name}: {show(self.estimate)} [{show(self.low)}, {show(self.high)}]{mark}"
+        estimate = f"{show(self.estimate)} " if self.estimated else ""
+        return f"{self.name}: {estimate}[{show(self.low)}, {show(self.high)}]{mark}"
 
     @property
     def is_share_unknown(self) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.math import derive, regions
-from karat.math.path import Floats, thin
+from karat.math.path import Floats, Ranks, thin
 from karat.results import show
 
 if TYPE_CHECKING:
@@ -77,8 +77,29 @@ def document(curve: Curve) -> dict[str, Any]:
     }
 
 
+def shown_ranks(curve: Curve, *, least: int = 10) -> list[int]:
+    """Return the ranks worth a row: powers of ten and the last rank that the labels speak of."""
+    if curve.asked_at is not None:
+        return [curve.asked_at]
+    powers = (10**k for k in range(1, 12))
+    return [rank for rank in powers if least <= rank < curve.reach] + ([curve.reach] if curve.reach else [])
+
+
+def is_estimated(curve: Curve, kind: str, ranks: Ranks) -> NDArray[np.bool_]:
+    """Return where labels stand behind a curve's line; recall and rates need those of the whole list."""
+    if curve.asked_at is not None:
+        return np.zeros(len(ranks), dtype=np.bool_)
+    return (ranks <= curve.reach) & (curve.is_whole or kind not in {"pr", "roc"})
+
+
 def headline(curve: Curve) -> str:
-    whole = curve.at(curve.n_items)
+    rank = curve.reach if curve.asked_at is None else curve.asked_at
+    which = (
+        f"Of {curve.n_items:,} items" if rank == curve.n_items else f"Of the top {rank:,} of {curve.n_items:,} items"
+    )
+    if rank == 0 or curve.at(rank).is_share_unknown:
+        return f"Nothing is certain about {curve.n_items:,} items ({curve.method}, {curve.n_labels:,} labels)."
+    whole = curve.at(rank)
     if curve.crossed:
         return (
             f"About {whole.estimate:.1%} of {curve.n_items:,} items are right, but nothing is certified: the bounds "
@@ -89,31 +110,31 @@ def headline(curve: Curve) -> str:
         "deterministic under assumptions": "if its assumptions hold",
     }.get(curve.guarantee, f"at {curve.confidence_level:.0%} confidence")
     return (
-        f"Of {curve.n_items:,} items, between {whole.low:.1%} and {whole.high:.1%} are right "
+        f"{which}, between {whole.low:.1%} and {whole.high:.1%} are right "
         f"({how}; {curve.method}, {curve.n_labels:,} labels)."
     )
 
 
 def text(curve: Curve) -> str:
-    marks = sorted({min(10**k, curve.n_items) for k in range(2, 12) if 10 ** (k - 1) < curve.n_items} | {curve.n_items})
-    found = [(rank, curve.at(rank)) for rank in marks]
+    found = [(rank, curve.at(rank)) for rank in shown_ranks(curve, least=100)]
     spread = "   ".join(f"top {rank:,}: {range_text(interval)}" for rank, interval in found)
     doubts = " ".join(assumption.finding for assumption in curve.contradicted)
     basis = f"{curve.guarantee}; the labels contradict it: {doubts}" if doubts else meaning(curve)
-    lines = [headline(curve), f"Precision: {spread}", f"Guarantee: {basis}", target(curve)]
+    lines = [headline(curve), f"Precision: {spread}" if spread else "", f"Guarantee: {basis}", target(curve)]
     return "\n".join(line for line in lines if line)
 
 
 def range_text(interval: Interval) -> str:
-    """Write an interval of a share; where nothing is known yet, say so instead of showing an estimate."""
+    """Write an interval of a share; an estimate only where labels stand behind it."""
     if interval.is_share_unknown:
-        return "not known yet"
-    return f"{show(interval.estimate)} [{show(interval.low)}, {show(interval.high)}]"
+        return "not known"
+    bounds = f"[{show(interval.low)}, {show(interval.high)}]"
+    return f"{show(interval.estimate)} {bounds}" if interval.estimated else bounds
 
 
 def meaning(curve: Curve) -> str:
     """Say what the guarantee means."""
-    scope = "at all ranks at once" if curve.simultaneous else "at the rank asked for"
+    scope = "at all ranks at once" if curve.simultaneous and curve.asked_at is None else "at the rank asked for"
     untested = [assumption.statement for assumption in curve.assumptions if assumption.verdict == "not testable"]
     given = "".join(f", if {text[:1].lower()}{text[1:]}" for text in untested)
     level = f"{curve.confidence_level:.0%} confidence"

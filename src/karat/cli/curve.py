@@ -15,9 +15,9 @@ from karat.designs import catalogue
 from karat.designs.certifying import CertifyDesign
 from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
-from karat.report.page import marks, render_report
+from karat.report.page import render_report
 from karat.results import show
-from karat.showing import range_text
+from karat.showing import range_text, shown_ranks
 
 if TYPE_CHECKING:
     from karat.curves import Curve, Positives
@@ -56,7 +56,7 @@ def run(
         design = study.Study.resume(document, answers).design
     ahead = design.forecast() if forecast and isinstance(design, CertifyDesign) and not design.done else []
     known_positives = _read_positives(positives)
-    ranks = at or marks(curve.n_items)
+    ranks = at or shown_ranks(curve)
     rows = [_at(curve, rank, known_positives) for rank in ranks]
     if plot is not None:
         plotting.save(curve.plot(), plot)
@@ -79,13 +79,15 @@ def run(
             f"{row.n_more:,} more labels would reach rank {row.rank_reached:,}, there at "
             f"{row.worst_share_so_far:.2f} of the wanted half-width (over all ranks: {row.worst_share:.2f})."
         )
-    print_table(
-        ["items kept", "precision", "right items", "recall", "F1"],
-        [[f"top {rank:,}", *_cells(row)]
-         for rank, row in zip(ranks, rows, strict=True)],
-    )  # fmt: skip
+    cells = [[f"top {rank:,}", *_cells(row)] for rank, row in zip(ranks, rows, strict=True)]
+    heads = ["items kept", "precision", "right items", "recall", "F1"]
+    width = len(heads) if curve.asked_at is None or known_positives is not None else 3  # others need the whole list
+    print_table(heads[:width], [row[:width] for row in cells])
+    if curve.asked_at is not None:
+        return
     print_table(["", "estimate", "low", "high"],
-                [[i.name, show(i.estimate), show(i.low), show(i.high)] for i in curve.summary()])  # fmt: skip
+                [[i.name, show(i.estimate) if i.estimated else "–", show(i.low), show(i.high)]
+                 for i in curve.summary()])  # fmt: skip
 
 
 def _at(curve: Curve, rank: int, positives: Positives) -> dict[str, Interval]:
@@ -103,9 +105,11 @@ def _at(curve: Curve, rank: int, positives: Positives) -> dict[str, Interval]:
 
 def _cells(row: dict[str, Interval]) -> list[str]:
     count = row["yield"]
-    right = f"{count.estimate:,.0f} [{count.low:,.0f}, {count.high:,.0f}]"
+    right = f"[{count.low:,.0f}, {count.high:,.0f}]"
     if row["precision"].is_share_unknown:
-        right = "not known yet"
+        right = "not known"
+    elif count.estimated:
+        right = f"{count.estimate:,.0f} {right}"
     return [range_text(row["precision"]), right, range_text(row["recall"]), range_text(row["f1"])]
 
 

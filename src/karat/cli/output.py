@@ -36,6 +36,18 @@ def print_text(text: str) -> None:
     sys.stdout.write(text + "\n")
 
 
+def report(facts: dict[str, Any], text: str, *, as_json: bool) -> None:
+    """Print what was done, for a program or for a person."""
+    if as_json:
+        print_json(facts)
+    else:
+        print_text(text)
+
+
+def count(n: int, noun: str) -> str:
+    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+
+
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, title: str = "") -> None:
     table = Table(title=title or None, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for place, name in enumerate(head):

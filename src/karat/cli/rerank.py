@@ -13,8 +13,8 @@ from karat.cli.options import AsJson, LowerIsBetter
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
-from karat.report.page import marks
 from karat.results import show
+from karat.showing import shown_ranks
 
 
 def run(
@@ -77,7 +77,7 @@ def run(
     for assumption in curve.assumptions:
         print_text(f"Assumed: {assumption}")
     rows = [[f"top {rank:,}", *(f"{value:.1%}" for value in (i.estimate, i.low, i.high))]
-            for rank, i in ((rank, curve.at(rank)) for rank in marks(curve.n_items))]  # fmt: skip
+            for rank, i in ((rank, curve.at(rank)) for rank in shown_ranks(curve))]  # fmt: skip
     print_table(["items kept", "precision", "at least", "at most"], rows)
     if curve.worst_over_target is not None:
         print_text(f"Widest, it is {show(curve.worst_over_target)} times the wanted half-width.")

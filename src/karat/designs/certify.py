@@ -244,8 +244,10 @@ class Certify:
         right = np.where(truth == 1, np.mean(errors.sensitivity), np.mean(errors.specificity))
         return np.where(rng.random(len(truth)) < right, truth, 1 - truth).astype(np.int8)
 
-    def curve_of(self, bounds: Bounds, n_items: int, n_labels: int, notes: tuple[str, ...]) -> Curve:
-        """Return the curve of finished bounds."""
+    def curve_of(
+        self, bounds: Bounds, n_items: int, n_labels: int, notes: tuple[str, ...], *, labelled_until: int | None = None
+    ) -> Curve:
+        """Return the curve of bounds; the labels speak of all that matters unless said otherwise."""
         every_rank = len(bounds.knots) == n_items + 1 and bool(np.all(np.abs(bounds.high - bounds.low) < 1e-9))
         exact = every_rank and self._label_errors() is None
         return Curve(
@@ -261,6 +263,7 @@ class Certify:
             assumptions=self._assumptions(),
             notes=notes,
             worst_over_target=worst_share(bounds, self.settings()),
+            labelled_until=min(self.top or n_items, n_items) if labelled_until is None else labelled_until,
         )
 
     def _assumptions(self) -> tuple[Assumption, ...]:

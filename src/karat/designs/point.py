@@ -101,8 +101,7 @@ class Point(FixedMethod):
             yield_estimate=np.array([0, middle * rank, middle * draw.n_items])[: len(ranks)],
             confidence_level=1.0 if plan["exhaustive"] else self.confidence_level,
             guarantee="exact" if exact else "finite-sample",
-            notes=(
-                f"Only rank {rank:,} was asked about; elsewhere the bounds say what follows from it.",
-                *unanswered_note(draw, labels),
-            ),
+            notes=(f"Only rank {rank:,} was asked about.", *unanswered_note(draw, labels)),
+            labelled_until=rank,
+            asked_at=rank,
         )

@@ -35,7 +35,7 @@ class Answer:
 
 
 def answer_all(curve: Curve, draw: Draw | None = None) -> list[Answer]:
-    """Return the four answers.
+    """Return the answers: all four, or without the cut where only one rank was asked about.
 
     Examples
     --------
@@ -47,12 +47,13 @@ def answer_all(curve: Curve, draw: Draw | None = None) -> list[Answer]:
     >>> print(answer_all(design.curve())[0].text)
     Exactly 40 of all 50 items are right, 80.0%.
     """
-    rank = min(TOP, curve.n_items)
+    rank = min(TOP, curve.n_items) if curve.asked_at is None else curve.asked_at
+    rank = max(min(rank, curve.reach), 1)
     which = f"the top {rank:,}" if rank < curve.n_items else f"all {rank:,} items"
     return [
         Answer(question=f"How good is {which}?" if rank < curve.n_items else "How good is the list?",
                text=_how_good(curve, rank, which)),
-        Answer(question="Where should I cut?", text=_where_to_cut(curve)),
+        *([Answer(question="Where should I cut?", text=_where_to_cut(curve))] if curve.asked_at is None else []),
         Answer(question="How sure are we?", text=_how_sure(curve)),
         Answer(question=f"What would {MORE} more labels buy?", text=_what_more_buys(curve, draw, rank, which)),
     ]  # fmt: skip
@@ -67,6 +68,8 @@ def _how_good(curve: Curve, rank: int, which: str) -> str:
             f"We cannot say for sure: the labels contradict what {curve.method} takes for granted. Our best guess is "
             f"that {known.estimate:.1%} of {which} are right."
         )
+    if known.is_share_unknown:
+        return "We cannot say yet: nothing is certain by now."
     if known.low == known.high:
         return f"Exactly {found.low:,.0f} of {which} are right, {known.low:.1%}."
     least, most = np.ceil(found.low - 1e-9), np.floor(found.high + 1e-9)

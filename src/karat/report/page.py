@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from karat import plotting
 from karat.report.answers import answer_all
 from karat.results import show
+from karat.showing import shown_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,20 +64,26 @@ def render_report(
     commands
         The commands that make this page again.
     """
+    everything = curve.asked_at is None
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="lead">{escape(curve.headline())}</p>',
         _warnings(curve),
         _questions(answer_all(curve, draw)),
-        figure(
-            curve.plot("precision", truth=truth),
-            "Precision of the first items of the list, best first. The shaded range is what the labels certify.",
-        ),
-        "<h2>How good are the first …?</h2>",
-        _rank_table(curve),
-        "<h2>Where to cut</h2>",
-        _cutoff_table(curve),
-        "<h2>The whole list</h2>",
+    ]
+    if everything:
+        parts += [
+            figure(
+                curve.plot("precision", truth=truth),
+                "Precision of the first items of the list, best first. The shaded range is what the labels certify.",
+            ),
+            "<h2>How good are the first …?</h2>",
+            _rank_table(curve),
+            "<h2>Where to cut</h2>",
+            _cutoff_table(curve),
+        ]
+    parts += [
+        "<h2>The whole list</h2>" if everything else f"<h2>The first {curve.asked_at:,}</h2>",
         _interval_table(curve.summary()),
     ]
     if others:
@@ -87,9 +94,12 @@ def render_report(
             figure(plotting.draw_bounds(all_curves, truth=truth), "What each method certifies about the same list."),
             _method_table({curve.method: curve, **others}),
         ]
+    if curve.is_whole:  # recall needs the whole list
+        parts += [
+            "<h2>More curves</h2>",
+            *(figure(curve.plot(kind, truth=truth), caption) for kind, caption in _MORE.items()),
+        ]
     parts += [
-        "<h2>More curves</h2>",
-        *(figure(curve.plot(kind, truth=truth), caption) for kind, caption in _MORE.items()),
         "<h2>What this rests on</h2>",
         _basis(curve),
         "<h2>How to make this page again</h2>",
@@ -152,11 +162,12 @@ def marks(n_items: int) -> list[int]:
 
 def _rank_table(curve: Curve) -> str:
     rows = []
-    for rank in marks(curve.n_items):
+    for rank in shown_ranks(curve):
         precision, found = curve.at(rank), curve.gain_at(rank)
         recall = curve.recall_at(rank)
-        within = "not certified" if recall.note else f"{recall.low:.1%} – {recall.high:.1%}"
-        rows.append([f"top {rank:,}", *_three(precision), f"{found.low:,.0f} – {found.high:,.0f}", within])
+        within = "not certified" if recall.note else _two(recall)
+        right = "not known" if precision.is_share_unknown else f"{found.low:,.0f} – {found.high:,.0f}"
+        rows.append([f"top {rank:,}", *_three(precision), right, within])
     return table(["items kept", "precision", "at least", "at most", "right items", "recall in the list"], rows)
 
 
@@ -172,7 +183,10 @@ def _cutoff_table(curve: Curve) -> str:
 
 
 def _interval_table(intervals: Sequence[Interval]) -> str:
-    rows = [[interval.name, show(interval.estimate), show(interval.low), show(interval.high)] for interval in intervals]
+    rows = [
+        [interval.name, show(interval.estimate) if interval.estimated else "–", show(interval.low), show(interval.high)]
+        for interval in intervals
+    ]
     return table(["", "estimate", "at least", "at most"], rows)
 
 
@@ -209,7 +223,13 @@ def _reproduce(curve: Curve, draw: Draw | None, commands: Sequence[str]) -> str:
 
 
 def _three(interval: Interval) -> list[str]:
-    return [f"{interval.estimate:.1%}", f"{interval.low:.1%}", f"{interval.high:.1%}"]
+    if interval.is_share_unknown:
+        return ["not known", "–", "–"]
+    return [f"{interval.estimate:.1%}" if interval.estimated else "–", f"{interval.low:.1%}", f"{interval.high:.1%}"]
+
+
+def _two(interval: Interval) -> str:
+    return "not known" if interval.is_share_unknown else f"{interval.low:.1%} – {interval.high:.1%}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -75,12 +75,60 @@ def test_what_cannot_be_said_is_not_said(labels):
     assert "contradict" in texts
     whole = builders.curve_of(karat.Point(labels=300), labels[:300])
     assert answer_all(whole)[0].question == "How good is the list?"
-    assert "there is nothing left to learn" in answer_all(whole)[3].text
-    assert answer_all(whole)[2].text == "Certain: every item was labelled."
+    assert "there is nothing left to learn" in answer_to(whole, QUESTIONS[3])
+    assert how_sure(whole) == "Certain: every item was labelled."
+
+
+def answer_to(curve, question: str) -> str:
+    return {answer.question: answer.text for answer in answer_all(curve)}[question]
 
 
 def how_sure(curve) -> str:
-    return answer_all(curve)[2].text
+    return answer_to(curve, "How sure are we?")
+
+
+def test_only_the_rank_that_was_asked_about_is_spoken_of(labels):
+    curve = builders.curve_of(karat.Point(rank=1000, labels=200), labels)
+    assert curve.headline().startswith("Of the top 1,000 of 20,000 items, between ")
+    assert [answer.question for answer in answer_all(curve)] == [
+        "How good is the top 1,000?",
+        "How sure are we?",
+        "What would 500 more labels buy?",
+    ]
+    page = render_report(curve)
+    assert "Where to cut" not in page
+    assert "<figure>" not in page
+    assert "top 10,000" not in page + str(curve)
+    assert [found.name for found in curve.summary()] == ["precision at 1,000", "yield at 1,000"]
+    assert curve.at(1000).estimated
+    assert not curve.at(999).estimated
+
+
+def test_no_guess_below_what_was_labelled(labels):
+    curve, _ = karat.Certify(top=3000).replay(labels, seed=1)
+    assert curve.headline().startswith("Of the top 3,000 of 20,000 items, between ")
+    assert answer_all(curve)[0].question == "How good is the top 3,000?"
+    assert curve.at(3000).estimated
+    assert not curve.at(3001).estimated
+    assert not curve.recall_at(3000).estimated
+    assert curve.recall_at(3000, positives=15_000).estimated
+    assert "precision at 20,000</td><td>–</td>" in render_report(curve)
+    line = curve.plot("precision").get_lines()[0]
+    assert max(line.get_xdata()) <= 3000
+    assert not curve.plot("roc").get_lines()
+
+
+def test_an_unfinished_draw_speaks_of_what_is_answered(labels):
+    design = karat.Certify(budget=600).begin(N, seed=3)
+    pilot = design.ask()
+    design.tell(Labels.from_pairs(pilot, labels[pilot - 1]))
+    assert design.curve().headline() == f"Nothing is certain about 20,000 items (certify, {len(pilot)} labels)."
+    ranks = design.ask(200)
+    design.tell(Labels.from_pairs(ranks, labels[ranks - 1]))
+    reach = design.curve().reach
+    assert max(ranks) <= reach < N
+    later = design.ask(200)  # nothing is known of these yet
+    assert reach <= design.curve().reach < max(later) / 2
 
 
 def test_a_top_that_is_labelled_in_full_is_certain(labels):
