@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks.labels import at_ranks, page, whole_curve
+from benchmarks.labels import at_ranks, page, promise, whole_curve
 from benchmarks.labels.kept import Kept
 from benchmarks.labels.rankings import DEFAULT_FOLDER, found_in, generated
 from karat.errors import InvalidInput
@@ -30,7 +30,7 @@ def main(argv=()):
     if not rankings:
         raise InvalidInput(f"'--only' must name rankings; got {given.only}.")
     kept = Kept(given.keep)
-    curves, points = [], []
+    curves, points, promises = [], [], []
     for ranking in sorted(rankings, key=lambda ranking: ranking.n_items):
         curves += measure_curves(ranking, kept, replications=given.replications)
         few = max(3, min(given.peer_replications, int(MOST_ITEMS / 5 / ranking.n_items)))
@@ -39,7 +39,12 @@ def main(argv=()):
             at_ranks.Measured,
             lambda ranking=ranking, few=few: at_ranks.measure(ranking, replications=few),
         )
-    text = page.tables(rankings, curves, points)
+        promises += kept.rows_of(
+            f"{ranking.name}, PAULA's promise",
+            promise.Measured,
+            lambda ranking=ranking, few=few: [promise.measure(ranking, replications=few)],
+        )
+    text = page.tables(rankings, curves, points, promises)
     print(f"\n{text}")
     for baseline, ratio in whole_curve.ratios(curves).items():
         print(f"geometric mean of labels, {baseline} over certify: {ratio:.2f}")

@@ -27,9 +27,14 @@ _THREE_RANKS = (
     "labels (below 1: better than certify). Width: the same of the mean width. Covered: the least over the rankings "
     "of the share of replications in which all three intervals hold."
 )
+_PROMISE = (
+    "The paper promises its two step curves within a factor of the truth, not a bracket at every rank. Factor: the "
+    "largest between either curve and the truth, at any rank. Between: the share of the grid points at which the truth "
+    "lies between the two. Crossed: the share of the replications in which the lower exceeds the upper somewhere."
+)
 
 
-def tables(rankings, curves, points):
+def tables(rankings, curves, points, promises):
     """Return all tables as Markdown."""
     found = {(row.ranking, row.method): row for row in curves}
     names = [ranking.name for ranking in rankings]
@@ -55,6 +60,16 @@ def tables(rankings, curves, points):
         "### Actual error",
         "Worst error of the estimated precision from rank 1,000 on. Median over replications.",
         _by_ranking(names, found, METHODS, lambda row: f"{row.error:.3f}"),
+        "### PAULA's own promise",
+        _PROMISE,
+        _table(
+            ["ranking", "promised factor", "factor", "kept", "between", "crossed"],
+            [
+                [row.ranking, f"{row.promised:.3f}", f"{row.factor:.3f}", _kept(row)]
+                + [f"{share:.0%}" for share in (row.between, row.crossed)]
+                for row in sorted(promises, key=lambda row: names.index(row.ranking))
+            ],
+        ),
         "### Three ranks, equally many labels",
         f"{_THREE_RANKS} Rankings: {', '.join(dict.fromkeys(row.ranking for row in points))}.",
         _table(
@@ -63,6 +78,10 @@ def tables(rankings, curves, points):
         ),
     ]
     return "\n\n".join(parts)
+
+
+def _kept(row):
+    return "yes" if row.factor <= row.promised else "**no**"
 
 
 def _runs(found, name):

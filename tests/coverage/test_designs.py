@@ -92,6 +92,29 @@ def test_stratified_claiming_a_third_of_its_factor_fails_the_same_check():
     assert not covers(covered_within(1 / 3, 300), 300, level=LEVEL)
 
 
+BELOW_PLAN = {
+    "one in twenty": lambda n, rng: (rng.random(n) < 0.05).astype(np.int8),
+    "falling to nothing": lambda n, rng: (rng.random(n) < 0.9 / (1 + np.arange(n) / 500)).astype(np.int8),
+}
+
+
+@pytest.mark.parametrize("shape", BELOW_PLAN)
+def test_stratified_covers_lists_worse_than_planned_and_the_papers_bounds_do_not(shape):
+    """Planned for a precision of .5 that the list has not; the wrong variant is the paper's q/gamma and q gamma."""
+    n_items, n_runs = 20_000, 150
+    labels = BELOW_PLAN[shape](n_items, np.random.default_rng(2))
+    method = karat.Stratified(epsilon=0.3, window=20, precision=0.5, confidence_level=LEVEL)
+    grid, truth = method.grid(n_items), np.cumsum(labels)
+    at, papers, ours = truth[grid.points[1:] - 1], 0, 0
+    for seed in range(n_runs):
+        curve, _ = method.replay(labels, seed=seed)
+        estimate, _, _ = curve.yields(grid.points[1:])
+        papers += bool(np.all((estimate / grid.gamma <= at) & (at <= estimate * grid.gamma)))
+        ours += holds_everywhere(curve, labels)
+    assert covers(ours, n_runs, level=LEVEL)
+    assert not covers(papers, n_runs, level=LEVEL)
+
+
 # --- point: one rank
 
 
@@ -154,6 +177,32 @@ def test_distinct_labels_of_uniform():
 def test_paula_buys_exactly_what_it_plans():
     for n_items in (100, 3492, 3493, 35_615, 217_077):
         assert len(karat.Paula().begin(n_items).draw.ranks) == karat.Paula().plan(n_items)["labels"]
+
+
+# --- PAULA's estimate, on lists whose labels are noisy
+
+
+def paulas_factor(labels) -> float:
+    """Return within which factor of the truth the worse of the paper's step curves stays; to g_l both are exact."""
+    ranks = np.arange(karat.Paula().grid(len(labels)).g_l, len(labels) + 1)
+    precision, curve = np.cumsum(labels)[ranks - 1] / ranks, builders.curve_of(karat.Paula(), labels)
+    steps = np.stack([curve.step(name, ranks) for name in ("lower", "upper")])
+    return float(np.max(np.maximum(steps / precision, precision / steps)))
+
+
+def test_paulas_estimate_keeps_its_factor_where_the_rate_falls_slowly_and_not_on_clumps():
+    """The rate falls, the labels are noise around it; the wrong variant has stretches of 700 good and bad items."""
+    n_items, ranks = 60_000, np.arange(60_000)
+    promised = karat.Paula().grid(n_items).factor
+    factors = {
+        name: [paulas_factor(np.random.default_rng(seed).random(n_items) < rates) for seed in range(20)]
+        for name, rates in {
+            "falling": 0.85 - 0.03 * np.log1p(ranks / 100),
+            "clumps": np.where((ranks // 700) % 2 == 0, 0.9, 0.45),
+        }.items()
+    }
+    assert max(factors["falling"]) < promised
+    assert min(factors["clumps"]) > promised
 
 
 # --- PAULA's test for rises
