@@ -15,7 +15,7 @@ from karat.cli.pool_options import Folder
 from karat.errors import InvalidData
 from karat.formats.formulas import neutralise
 from karat.formats.tables import FileTable
-from karat.math.agreement.vote_errors import LabelErrors
+from karat.math.agreement.vote_errors import ErrorRates
 from karat.pool.pool import Pool
 
 
@@ -102,7 +102,7 @@ def errors(
     """
     rates = (sensitivity, specificity)
     spread = [0.0 if items is None else rate * (1.0 - rate) / _check.whole("items", items, least=2) for rate in rates]
-    told = LabelErrors(sensitivity=sensitivity, specificity=specificity, n_items=items or 0,
+    told = ErrorRates(sensitivity=sensitivity, specificity=specificity, n_items=items or 0,
                        covariance=((spread[0], 0.0), (0.0, spread[1])))  # fmt: skip
     Pool(pool).tell_errors(None if rates == (1.0, 1.0) else told)
     report(

@@ -22,7 +22,7 @@ from karat.pool.telling import changes, errors_event, read_told, refuse_stranger
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from karat.math.agreement.vote_errors import LabelErrors
+    from karat.math.agreement.vote_errors import ErrorRates
     from karat.math.pooled.estimate import Metric
     from karat.pool.law import Law
     from karat.pool.leaderboard import Difference, Leaderboard
@@ -280,7 +280,7 @@ class Pool:
                 )
             )
 
-    def tell_errors(self, errors: LabelErrors | None, *, sure: Collection[str] = ()) -> None:
+    def tell_errors(self, errors: ErrorRates | None, *, sure: Collection[str] = ()) -> None:
         """Tell how often labels are wrong; scores are corrected for it. None says that they are right.
 
         Parameters

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import duckdb
     from numpy.typing import NDArray
 
-    from karat.math.agreement.vote_errors import LabelErrors
+    from karat.math.agreement.vote_errors import ErrorRates
     from karat.pool.state import State, System
 
 _TINY = 1e-9
@@ -36,9 +36,9 @@ class Gathered:
     novel: NDArray[np.bool_]
     share_done: float
     truths: Truths
-    errors: LabelErrors | None
+    errors: ErrorRates | None
 
-    def settled(self, errors: LabelErrors | None) -> PoolSample:
+    def settled(self, errors: ErrorRates | None) -> PoolSample:
         """Return the sample if labels were wrong at other rates."""
         return replace(self.sample, **self.truths.settled(errors))
 

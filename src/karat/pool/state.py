@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from karat.errors import InvalidData
-from karat.math.agreement.vote_errors import LabelErrors
+from karat.math.agreement.vote_errors import ErrorRates
 from karat.math.agreement.votes import UNSURE
 from karat.pool.tables import Batch
 
@@ -78,7 +78,7 @@ class State:
     weights: list[float] = field(default_factory=list)
     retracted: set[int] = field(default_factory=set)
     admitted: list[System] = field(default_factory=list)
-    errors: LabelErrors | None = None
+    errors: ErrorRates | None = None
     sure: frozenset[str] = frozenset()
 
     def apply(self, event: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ class State:
             self.weights.extend(body.get("weights") or [1.0] * len(body["relations"]))
         elif kind == "errors":
             given = body["errors"]
-            self.errors = None if given is None else LabelErrors(
+            self.errors = None if given is None else ErrorRates(
                 **{**given, "covariance": tuple(tuple(row) for row in given["covariance"])}
             )  # fmt: skip
             self.sure = frozenset(body.get("sure", ()))

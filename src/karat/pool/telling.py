@@ -15,7 +15,7 @@ from karat.pool.tables import find_strangers, workspace
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from karat.math.agreement.vote_errors import LabelErrors
+    from karat.math.agreement.vote_errors import ErrorRates
     from karat.pool.state import State
 
 
@@ -101,7 +101,7 @@ def truth_event(
     return event
 
 
-def errors_event(state: State, errors: LabelErrors | None, *, sure: Collection[str]) -> dict[str, Any] | None:
+def errors_event(state: State, errors: ErrorRates | None, *, sure: Collection[str]) -> dict[str, Any] | None:
     """Check how often labels are wrong and word the event that tells it; None if nothing changes."""
     known = frozenset(sure) if errors is not None else frozenset()
     if errors is not None:

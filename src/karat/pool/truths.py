@@ -12,7 +12,7 @@ from karat.math.agreement.votes import UNSURE
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from karat.math.agreement.vote_errors import LabelErrors
+    from karat.math.agreement.vote_errors import ErrorRates
 
 OPEN = 0.5
 
@@ -49,11 +49,11 @@ class Truths:
         """Number of unsure labels."""
         return int((self.labels == UNSURE).sum())
 
-    def settled(self, errors: LabelErrors | None = None) -> dict[str, Any]:
+    def settled(self, errors: ErrorRates | None = None) -> dict[str, Any]:
         """Return ``right``, ``found`` and ``true`` of `PoolSample`, and their noise, with unsure answers half right."""
         return self._parts(np.full(self.labels.size, OPEN), errors)
 
-    def leaning(self, row: int, *, to: float, errors: LabelErrors | None = None) -> dict[str, Any]:
+    def leaning(self, row: int, *, to: float, errors: ErrorRates | None = None) -> dict[str, Any]:
         """Return the same with unsure answers ``to`` (0 or 1) for what a system predicts, the opposite elsewhere.
 
         Precision, recall and F1 of the system are lowest with 0 and highest with 1: a right instance of its own adds
@@ -62,7 +62,7 @@ class Truths:
         held = self.unit_mass[row][self.unit] > 0 if self.by_unit else self.mass[row] > 0
         return self._parts(np.where(held, to, 1.0 - to), errors)
 
-    def _parts(self, instead: NDArray[np.float64], errors: LabelErrors | None) -> dict[str, Any]:
+    def _parts(self, instead: NDArray[np.float64], errors: ErrorRates | None) -> dict[str, Any]:
         """Return the parts with ``instead`` in the place of unsure labels.
 
         A unit is true unless all its instances are wrong: 1 - prod(1 - y), which stays unbiased where each y is.

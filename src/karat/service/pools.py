@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.math.agreement.vote_errors import FEWEST_VOTES, LabelErrors, majority_errors
+from karat.math.agreement.vote_errors import FEWEST_VOTES, ErrorRates, majority_errors
 from karat.math.agreement.votes import UNSURE
 from karat.pool.pool import Pool
 from karat.service.campaign import Campaign
@@ -170,7 +170,7 @@ class _Live:
         return known[1]
 
 
-def learn_errors(votes: Sequence[Vote], campaign: Campaign, *, ruled: Collection[int] = ()) -> LabelErrors | None:
+def learn_errors(votes: Sequence[Vote], campaign: Campaign, *, ruled: Collection[int] = ()) -> ErrorRates | None:
     """Return how often the majority is wrong, learnt from how votes on the same item agree.
 
     None where too few items have all their votes, or where votes agree no more than by chance. Items that an owner

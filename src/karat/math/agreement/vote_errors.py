@@ -20,7 +20,7 @@ _INSIDE = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelErrors:
+class ErrorRates:
     """How often labels are right, and how well that is known."""
 
     sensitivity: float
@@ -53,7 +53,7 @@ class LabelErrors:
         return np.asarray(spread / self.power**2, dtype=np.float64)
 
 
-def majority_errors(n_positive: ArrayLike, *, n_votes: int, share_ruled: float = 0.0) -> LabelErrors:
+def majority_errors(n_positive: ArrayLike, *, n_votes: int, share_ruled: float = 0.0) -> ErrorRates:
     """Estimate how often the majority of ``n_votes`` votes is right, from the votes of many items.
 
     Parameters
@@ -103,7 +103,7 @@ def majority_errors(n_positive: ArrayLike, *, n_votes: int, share_ruled: float =
     ruled = _check.number("share_ruled", share_ruled, least=0.0, most=1.0)
     slopes = np.array([_slope(a, k, ruled), _slope(b, k, ruled)])
     of_majority = slopes[:, None] * spread * slopes[None, :]
-    return LabelErrors(
+    return ErrorRates(
         sensitivity=_majority(a, k, ruled),
         specificity=_majority(b, k, ruled),
         covariance=(

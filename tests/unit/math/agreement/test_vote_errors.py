@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from karat.math.agreement.vote_errors import LabelErrors, majority_errors
+from karat.math.agreement.vote_errors import ErrorRates, majority_errors
 from karat.pool.truths import Truths
 
-ERRORS = LabelErrors(sensitivity=0.95, specificity=0.75, covariance=((0.0, 0.0), (0.0, 0.0)), n_items=1000)
+ERRORS = ErrorRates(sensitivity=0.95, specificity=0.75, covariance=((0.0, 0.0), (0.0, 0.0)), n_items=1000)
 CHANCE = {1: {1: 0.95, 0: 0.05}, 0: {1: 0.25, 0: 0.75}}
 
 
