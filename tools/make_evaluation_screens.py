@@ -7,20 +7,12 @@ Needs Chromium: on the path, or named by KARAT_CHROMIUM.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import socket
 import sys
-import tempfile
-import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import uvicorn
-from PIL import Image
-from playwright.sync_api import sync_playwright
+from screen import PICTURES, keep, open_screen
 
 from karat.demo.relations import PREDICATES, Corpus, make_corpus, make_systems
 from karat.documents.text import Document
@@ -29,15 +21,12 @@ from karat.service.evaluation_beginning import EvaluationPlan, begin_evaluation
 from karat.service.evaluation_task import EvaluationTask
 from karat.service.installation import Installation
 from karat.store import people
-from karat.web.app import create_app
-from karat.web.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from playwright.sync_api import Page
 
-PICTURES = Path(__file__).parents[1] / "docs/pictures"
 ACCURACY = 0.9
 GUIDELINES = "Right only if the *sentence itself* says so. A denial is not a statement.\n"
 RIGHT_TO_LEFT = (
@@ -46,29 +35,11 @@ RIGHT_TO_LEFT = (
 
 
 def main(looked_at: Path | None) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="karat-screens-"))
-    try:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        house = Installation(folder / "karat.db")
-        app = create_app(Settings(db=str(folder / "karat.db")), house=house)
-        server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
-        threading.Thread(target=server.run, daemon=True).start()
-        while not server.started:
-            time.sleep(0.1)
-        with sync_playwright() as playwright:
-            path = os.environ.get("KARAT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-            browser = playwright.chromium.launch(executable_path=path, args=["--headless", "--no-sandbox"])
-            page = browser.new_context(locale="en-US", viewport={"width": 1000, "height": 720}).new_page()
-            page.goto(f"http://127.0.0.1:{port}/#/link/{house.access.make_sign_in_link(house.owner().id)}")
-            take_all(page, house, f"http://127.0.0.1:{port}", folder)
-            if looked_at is not None:
-                look_around(page, house, f"http://127.0.0.1:{port}", looked_at)
-            browser.close()
-        server.should_exit = True
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with open_screen() as (page, house, url, folder):
+        page.goto(f"{url}/#/link/{house.access.make_sign_in_link(house.owner().id)}")
+        take_all(page, house, url, folder)
+        if looked_at is not None:
+            look_around(page, house, url, looked_at)
 
 
 def write(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
@@ -161,14 +132,6 @@ def look_around(page: Page, house: Installation, url: str, folder: Path) -> None
                     other.locator(".reader").evaluate("each => each.scrollTo(0, each.scrollHeight)")
                 keep(other, folder / f"{name}-{size}-{scheme}.png", whole=name in {"new", "board", "results"})
             context.close()
-
-
-def keep(page: Page, path: Path, *, whole: bool = False) -> None:
-    """Save what is on the screen, with as many colours as it needs and no more."""
-    page.wait_for_timeout(400)
-    page.screenshot(path=path, full_page=whole)
-    with Image.open(path) as picture:
-        picture.convert("RGB").quantize(96).save(path, optimize=True)
 
 
 if __name__ == "__main__":

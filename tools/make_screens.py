@@ -5,33 +5,22 @@ Needs Chromium: on the path, or named by KARAT_CHROMIUM.
 
 from __future__ import annotations
 
-import os
-import shutil
-import socket
 import sys
-import tempfile
-import threading
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import uvicorn
-from PIL import Image
-from playwright.sync_api import sync_playwright
+from screen import PICTURES, keep, open_screen
 
 from karat.demo.facts import make_facts
 from karat.service.assignment import Answer
 from karat.service.installation import Installation
 from karat.store import people
-from karat.web.app import create_app
-from karat.web.settings import Settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-PICTURES = Path(__file__).parents[1] / "docs/pictures"
 ACCURACY = {"ada": 0.97, "ben": 0.95, "chloe": 0.96, "dov": 0.8}
 GUIDELINES = """A fact is **right** if it holds exactly.
 
@@ -43,27 +32,8 @@ If you cannot tell, say *unsure*: it is an answer too.
 
 
 def main() -> None:
-    folder = Path(tempfile.mkdtemp(prefix="karat-screens-"))
-    try:
-        truth = write_tables(folder)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        house = Installation(folder / "karat.db")
-        app = create_app(Settings(db=str(folder / "karat.db")), house=house)
-        server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning"))
-        threading.Thread(target=server.run, daemon=True).start()
-        while not server.started:
-            time.sleep(0.1)
-        with sync_playwright() as playwright:
-            path = os.environ.get("KARAT_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-            browser = playwright.chromium.launch(executable_path=path, args=["--headless", "--no-sandbox"])
-            page = browser.new_context(locale="en-US", viewport={"width": 1000, "height": 720}).new_page()
-            take_all(page, house, f"http://127.0.0.1:{port}", folder, truth)
-            browser.close()
-        server.should_exit = True
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with open_screen() as (page, house, url, folder):
+        take_all(page, house, url, folder, write_tables(folder))
 
 
 def write_tables(folder: Path) -> dict[str, int]:
@@ -91,7 +61,7 @@ def take_all(page: Page, house: Installation, url: str, folder: Path, truth: dic
     page.get_by_label("More where they disagree").fill("1")
     page.get_by_label("Precision within").fill("0.1")
     page.get_by_label("or within this share of it").fill("0.2")
-    keep(page, "new-project")
+    keep(page, PICTURES / "service-new-project.png", whole=True)
     page.get_by_role("button", name="Begin").click()
     page.locator("#headline").wait_for()
     page.get_by_role("link", name="Settings").click()
@@ -102,13 +72,13 @@ def take_all(page: Page, house: Installation, url: str, folder: Path, truth: dic
     page.get_by_label("Column with the ids").fill("id")
     page.get_by_role("button", name="Add them").click()
     page.get_by_text("gold questions added").wait_for()
-    keep(page, "settings", element="main > form:nth-of-type(2)")
+    keep(page, PICTURES / "service-settings.png", element="main > form:nth-of-type(2)")
     page.goto(f"{url}/#/p/facts/label")
     page.locator(".task").wait_for()
-    keep(page, "labelling", whole=False)
+    keep(page, PICTURES / "service-labelling.png")
     page.keyboard.press("?")
     page.get_by_role("button", name="Change my keys").click()
-    keep(page, "keys", element="aside")
+    keep(page, PICTURES / "service-keys.png", element="aside")
     phone = page.context.browser.new_context(
         storage_state=page.context.storage_state(), locale="en-US", viewport={"width": 390, "height": 720},
         color_scheme="dark", device_scale_factor=1.5,
@@ -116,7 +86,7 @@ def take_all(page: Page, house: Installation, url: str, folder: Path, truth: dic
     page.goto(f"{url}/#/")
     phone.goto(f"{url}/#/p/facts/label")
     phone.locator(".task").wait_for()
-    keep(phone, "phone", whole=False)
+    keep(phone, PICTURES / "service-phone.png")
     phone.goto(f"{url}/#/")
     phone.get_by_role("heading", name="My projects").wait_for()
     for share, name in ((0.35, "watching"), (1.0, "met")):
@@ -125,10 +95,10 @@ def take_all(page: Page, house: Installation, url: str, folder: Path, truth: dic
         page.reload()
         page.locator("#people-title").wait_for()
         page.wait_for_timeout(3000)
-        keep(page, name, whole=False)
+        keep(page, PICTURES / f"service-{name}.png")
     page.locator("#met").wait_for()
-    keep(page, "people", element="section[aria-labelledby=people-title]")
-    keep(page, "disagreements", element="section[aria-labelledby=disputes-title]")
+    keep(page, PICTURES / "service-people.png", element="section[aria-labelledby=people-title]")
+    keep(page, PICTURES / "service-disagreements.png", element="section[aria-labelledby=disputes-title]")
 
 
 def work(house: Installation, truth: dict[str, int], *, share: float) -> None:
@@ -155,18 +125,6 @@ def work(house: Installation, truth: dict[str, int], *, share: float) -> None:
             word = "yes" if bool(truth[task.name]) == bool(right) else "no"
             given: dict[str, Any] = {"request": f"{share} {step}", "seconds": float(rng.gamma(4.0, 0.8))}
             house.assignment.answer(project, campaign, Answer(task.item_id, word, **given), user_id=user.id)
-
-
-def keep(page: Page, name: str, *, whole: bool = True, element: str | None = None) -> None:
-    """Save what is on the screen, with as many colours as it needs and no more."""
-    page.wait_for_timeout(400)
-    path = PICTURES / f"service-{name}.png"
-    if element is None:
-        page.screenshot(path=path, full_page=whole)
-    else:
-        page.locator(element).screenshot(path=path)
-    with Image.open(path) as picture:
-        picture.convert("RGB").quantize(96).save(path, optimize=True)
 
 
 if __name__ == "__main__":

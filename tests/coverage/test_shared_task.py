@@ -12,7 +12,7 @@ from karat.demo.relations import make_corpus, make_systems
 from karat.documents.relations import instance_id
 from karat.math.agreement.vote_errors import majority_errors
 from karat.math.pooled.estimate import METRICS
-from karat.math.pooled.inclusion import LARGEST_SPREAD, raise_inclusion, shared_size, smallest_scale
+from karat.math.pooled.inclusion import LARGEST_SPREAD, raise_inclusion, shared_size, smallest_scales
 from karat.math.pooled.intervals import estimate_interval, noisy_interval, normal_quantile
 from karat.math.pooled.proxy import N_FOLDS
 from karat.math.pooled.recall import POOL_IS_EVERYTHING
@@ -48,8 +48,8 @@ def run(law, truth, rng, *, corrected=True):
     n_systems, n_items = law.shape
     spread = np.full((n_systems, n_items), LARGEST_SPREAD)
     target = (HALF_WIDTH / normal_quantile(LEVEL)) ** 2
-    scale = smallest_scale(law, np.zeros(n_items), target_variance=target, counts=np.ones(n_items), spread=spread)
-    inclusion = raise_inclusion(shared_size(law, spread=spread), np.zeros(n_items), scale=scale)
+    scales = smallest_scales(law, target_variance=target, spread=spread)
+    inclusion = raise_inclusion(shared_size(law, spread=spread * scales[:, None]), scale=1.0)
     drawn = rng.random(n_items) < inclusion
     positive = rng.binomial(VOTES, np.where(truth, ACCURACY, 1 - ACCURACY))
     labels = (2 * positive > VOTES).astype(np.int64)
@@ -69,7 +69,7 @@ def test_intervals_cover_at_their_level_though_a_crowd_errs(task, corrected):
     """60 repetitions of 20 systems: 90% intervals hold the truth in 85% to 97% of the cases, for every metric.
 
     The 20 systems share labels, so repetitions, not intervals, are independent; they scatter by .2 at most, so .05 is
-    two standard errors.
+    two standard errors. The majority taken for right falls below by as much again.
     """
     law, truth = task
     rng = np.random.default_rng(5)
@@ -84,7 +84,7 @@ def test_intervals_cover_at_their_level_though_a_crowd_errs(task, corrected):
     if corrected:
         assert all(0.85 <= share <= 0.97 for share in shares.values()), shares
     else:
-        assert shares["precision"] < 0.7, shares
+        assert all(share < 0.8 for share in shares.values()), shares
 
 
 def test_one_pool_costs_a_fraction_of_separate_evaluations(task):

@@ -9,7 +9,7 @@ from karat.math.pooled.bias import leave_out_bias
 from karat.math.pooled.bootstrap import bootstrap_default
 from karat.math.pooled.estimate import METRICS, estimate_metrics
 from karat.math.pooled.guaranteed import guaranteed_intervals
-from karat.math.pooled.inclusion import design_variance, raise_inclusion, shared_size, smallest_scale
+from karat.math.pooled.inclusion import design_variance, raise_inclusion, shared_size, smallest_scales
 from karat.math.pooled.intervals import difference_interval, estimate_interval
 from karat.math.pooled.joint import estimate_joint
 from karat.math.pooled.proxy import N_FOLDS
@@ -34,8 +34,8 @@ def test_estimates_and_intervals_are_numbers(pool, target, n_inside):
     law, labels, rng = pool
     keep = law.any(axis=0)
     law, labels = law[:, keep], labels[keep]
-    size = shared_size(law, spread=0.5)
-    inclusion = raise_inclusion(size, scale=smallest_scale(law, target_variance=target))
+    size = shared_size(law, spread=0.5 * smallest_scales(law, target_variance=target)[:, None])
+    inclusion = raise_inclusion(size, scale=1.0)
     sample = sample_from_matrix(
         law,
         labels,

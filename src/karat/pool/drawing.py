@@ -14,7 +14,7 @@ from karat.math.pooled.inclusion import (
     learned_spread,
     raise_inclusion,
     shared_size,
-    smallest_scale,
+    smallest_scales,
 )
 from karat.math.pooled.intervals import normal_quantile
 from karat.pool.admission import write_units
@@ -136,12 +136,12 @@ def make_draw(
     counts = np.asarray(columns["n"], dtype=np.float64)
     novel = np.asarray(columns["novel"], dtype=bool)
     spread = np.stack([np.where(novel, new, known) for known, new in spreads])
-    scale = smallest_scale(law, before, target_variance=target_variance, counts=counts, spread=spread)
-    after = raise_inclusion(shared_size(law, spread=spread), before, scale=scale)
+    scales = smallest_scales(law, before, target_variance=target_variance, counts=counts, spread=spread)
+    after = raise_inclusion(shared_size(law, spread=spread * scales[:, None]), before, scale=1.0)
     batch = Batch(
         systems=tuple(numbers),
-        known=tuple(scale * known for known, _ in spreads),
-        new=tuple(scale * new for _, new in spreads),
+        known=tuple(float(scale) * known for scale, (known, _) in zip(scales, spreads, strict=True)),
+        new=tuple(float(scale) * new for scale, (_, new) in zip(scales, spreads, strict=True)),
     )
     n_asked = _write_asked(connection, folder, state, systems=systems, batch=batch, path=path)
     positive = after > 0

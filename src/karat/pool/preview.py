@@ -50,8 +50,7 @@ def preview_draw(
 ) -> Preview:
     """Say what the instances in ``work`` would cost as the next system; ``work`` may be written to.
 
-    Systems that wait to enter the pool are not counted on. Accepted together, systems of very different needs may take
-    about a third more than the sum: one scale serves all that are drawn at once.
+    Systems that wait to enter the pool are not counted on: drawn together, they need no more than the sum.
     """
     number = len(state.systems) + 1
     system = System(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 import threading
 
 import pytest
 
 from karat.errors import InvalidInput
+from karat.service.assignment import Answer
 from karat.service.evaluation_task import Allowance, EvaluationTask, campaign_for
 from karat.store import projects
 
@@ -21,13 +23,18 @@ def things(house):
 
 
 def send(house, things, tmp_path, name, n, *, by=None):
-    """Submit n predictions of its own and accept them if allowed."""
+    """Submit n predictions of its own, all of which need a label, and accept them if allowed."""
+    found = offer(house, things, tmp_path, name, n, by=by)
+    assert found.most_labels == n
+    return found
+
+
+def offer(house, things, tmp_path, name, n, *, by=None):
     project, campaign = things
     user = by or house.owner()
     path = tmp_path / f"{name}.csv"
     path.write_text("id\n" + "".join(f"{name}-{k}\n" for k in range(n)))
     found = house.submissions.submit(project, name, path, by=user, name=path.name)
-    assert found.most_labels == n
     return house.submissions.accept_if_allowed(project, campaign, found.id, by=user)
 
 
@@ -106,6 +113,28 @@ def test_submissions_at_once_never_use_more_than_is_allowed(house, things, tmp_p
         thread.join()
     states = [each.state for each in house.submissions.list(project)]
     assert (states.count("accepted"), allowance_of(house, project).used) == (2, 20)
+
+
+def test_systems_of_unequal_sizes_drawn_together_need_no_more_than_they_were_counted_with(house, tmp_path):
+    """Six systems of 70 predictions beside one of 4,000, no prediction shared, people who toss coins."""
+    task = EvaluationTask(kind="items")
+    campaign = campaign_for(task, votes=1)
+    slug = house.evaluations.create("Things", campaign, task, by=house.owner(), half_width=0.1, seed=4)
+    project = house.project(slug)
+    house.allowances.set(project, each=100, in_all=1000, by=house.owner())
+    sizes = {"first": 40, "large": 4000, **{f"small {k}": 70 for k in range(6)}}
+    # the first is asked about at once; the others wait for its answers and are then drawn together
+    found = [offer(house, (project, campaign), tmp_path, name, n) for name, n in sizes.items()]
+    assert all(each.state == "accepted" for each in found)
+    used = allowance_of(house, project).used
+    assert used == sum(each.most_labels for each in found) < sum(sizes.values()) / 10
+    coin = random.Random(5)
+    while (hand := house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=20)).tasks:
+        for item in hand.tasks:
+            answer = Answer(item.item_id, coin.choice(["yes", "no"]), request=f"{item.item_id}")
+            house.assignment.answer(project, campaign, answer, user_id=house.owner().id)
+    assert house.evaluations.is_done(project)
+    assert n_asked(house, project) <= used
 
 
 @pytest.mark.parametrize(("each", "in_all", "message"), [

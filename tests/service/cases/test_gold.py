@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 
 import pytest
 from tests.service.cases.test_assignment import say, take
@@ -14,16 +13,8 @@ from karat.math.agreement.quality import quality_against
 from karat.math.agreement.votes import Votes
 from karat.service.campaign import Campaign
 from karat.service.gold import read_questions
-from karat.service.installation import Installation
 from karat.service.labels import read_labels
 from karat.store import answers, gold
-
-
-@pytest.fixture
-def house(database_url, clock):
-    installation = Installation(database_url, clock=clock, dice=random.Random(11))
-    yield installation
-    installation.close()
 
 
 @pytest.fixture

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,19 +9,11 @@ from tests.service.cases.test_assignment import say, take
 
 import karat
 from karat.service.campaign import Campaign
-from karat.service.installation import Installation
 from karat.service.truth import OF_LABELS, OF_THE_TRUTH, labels_of_gold, tell_truth
 from karat.store.answers import Vote
 from karat.store.gold import Question
 
 N = 600
-
-
-@pytest.fixture
-def house(database_url, clock):
-    installation = Installation(database_url, clock=clock, dice=random.Random(11))
-    yield installation
-    installation.close()
 
 
 @pytest.fixture

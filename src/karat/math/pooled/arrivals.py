@@ -15,7 +15,7 @@ from karat.math.pooled.inclusion import (
     learned_spread,
     raise_inclusion,
     shared_size,
-    smallest_scale,
+    smallest_scales,
 )
 from karat.math.pooled.intervals import estimate_interval, logit_interval
 from karat.math.pooled.joint import joint_weights
@@ -128,7 +128,7 @@ def arrive_by_default(
                 for part in (known, ~known):
                     rows = (part & (p[new] > 0))[pool & drawn]
                     spread[part] = learned_spread(residuals[rows], 1.0 / sample.inclusion[rows])
-            scale = smallest_scale(p[new], inclusion, target_variance=target_variance / share, spread=spread)
+            (scale,) = smallest_scales(p[new], inclusion, target_variance=target_variance / share, spread=spread)
             inclusion = raise_inclusion(shared_size(p[new], spread=spread), inclusion, scale=scale)
             drawn = permanent <= inclusion
         bought.append(int(drawn.sum()) - before)
@@ -171,7 +171,7 @@ def fewest_labels(
     inclusion = np.zeros(f.size)
     for new in sequence:
         size = shared_size(p[new], spread=spread)
-        scale = smallest_scale(p[new], inclusion, target_variance=float(targets[new]), spread=spread)
+        (scale,) = smallest_scales(p[new], inclusion, target_variance=float(targets[new]), spread=spread)
         inclusion = raise_inclusion(size, inclusion, scale=scale)
     return float(inclusion.sum())
 

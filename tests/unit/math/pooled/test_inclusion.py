@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +10,7 @@ from karat.math.pooled.inclusion import (
     raise_inclusion,
     scale_for_budget,
     shared_size,
-    smallest_scale,
+    smallest_scales,
 )
 
 
@@ -24,15 +25,15 @@ def laws(seed: int, n_systems: int = 3, n_items: int = 40) -> np.ndarray:
 def test_the_smallest_scale_meets_the_target_and_a_smaller_one_does_not(seed, target, bought):
     law = laws(seed)
     before = np.random.default_rng(seed + 1).random(law.shape[1]) * 0.3 if bought else np.zeros(law.shape[1])
-    scale = smallest_scale(law, before, target_variance=target)
+    scales = smallest_scales(law, before, target_variance=target)
 
-    def worst(at: float) -> float:
-        inclusion = raise_inclusion(shared_size(law, spread=0.5), before, scale=at)
+    def worst(factor: float) -> float:
+        inclusion = raise_inclusion(shared_size(law, spread=0.5 * scales[:, None]), before, scale=factor)
         return max(design_variance(row, inclusion) for row in law)
 
-    assert worst(scale) <= target
-    if scale > 0:
-        assert worst(scale * (1 - 1e-6)) > target
+    assert worst(1.0) <= target * (1 + 1e-9)
+    if scales.any():
+        assert worst(1 - 1e-6) > target
 
 
 def test_inclusion_never_falls_and_is_capped():
@@ -43,15 +44,62 @@ def test_inclusion_never_falls_and_is_capped():
 
 def test_a_system_already_covered_needs_nothing():
     law = np.full((1, 100), 0.01)
-    assert smallest_scale(law, np.ones(100), target_variance=1e-9) == 0.0
+    assert smallest_scales(law, np.ones(100), target_variance=1e-9).tolist() == [0.0]
 
 
 def test_classes_with_counts_equal_the_units_they_stand_for():
     law = np.repeat([0.004, 0.012], [100, 50])
     spread = np.repeat([0.5, 0.3], [100, 50])
-    whole = smallest_scale(law[None], target_variance=0.002, spread=spread)
-    classes = smallest_scale([[0.004, 0.012]], target_variance=0.002, counts=[100, 50], spread=[0.5, 0.3])
+    whole = smallest_scales(law, target_variance=0.002, spread=spread)
+    classes = smallest_scales([[0.004, 0.012]], target_variance=0.002, counts=[100, 50], spread=[0.5, 0.3])
     assert classes == pytest.approx(whole, rel=1e-9)
+
+
+def inclusion_of(law, scales, before=None):
+    return raise_inclusion(shared_size(law, spread=0.5 * np.asarray(scales)[:, None]), before, scale=1.0)
+
+
+@given(seed=st.integers(0, 10_000), target=st.floats(1e-5, 0.05), bought=st.booleans())
+def test_systems_together_need_no_more_than_the_sum_of_each(seed, target, bought):
+    rng = np.random.default_rng(seed)
+    member = rng.random((4, 60)) < rng.choice([0.03, 0.3, 0.9], 4)[:, None]
+    member[:, 0] = True
+    law = member / member.sum(axis=1, keepdims=True)
+    before = rng.random(60) * 0.3 if bought else np.zeros(60)
+    together = inclusion_of(law, smallest_scales(law, before, target_variance=target), before) - before
+    each = [inclusion_of(row[None], smallest_scales(row, before, target_variance=target), before) - before
+            for row in law]  # fmt: skip
+    assert together.sum() <= sum(part.sum() for part in each) + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_draw_for_several_systems_is_the_cheapest_of_all(seed):
+    """A solver that may choose every probability by itself finds none cheaper; one scale for all is dearer."""
+    law, target = laws(seed) ** 2, 0.004
+    law[0, 10:] = 0  # a small system among large ones
+    law /= law.sum(axis=1, keepdims=True)
+    weight = (0.5 * law) ** 2
+    limits = target + weight.sum(axis=1)
+    start = np.ones(law.shape[1])
+    solved = scipy.optimize.minimize(
+        np.sum, start, jac=np.ones_like, hess=lambda pi: np.zeros((pi.size, pi.size)), method="trust-constr",
+        bounds=[(1e-4, 1.0)] * start.size,
+        constraints=scipy.optimize.NonlinearConstraint(
+            lambda pi: weight @ (1 / pi), -np.inf, limits, jac=lambda pi: -weight / pi**2,
+            hess=lambda pi, v: np.diag(2 * (v @ weight) / pi**3),
+        ),
+        options={"maxiter": 2000, "gtol": 1e-9, "xtol": 1e-12},
+    )  # fmt: skip
+    held = law.any(axis=0)
+    ours = inclusion_of(law, smallest_scales(law, target_variance=target)).sum()
+    assert ours == pytest.approx(solved.x[held].sum(), rel=0.002)
+    shared = shared_size(law, spread=0.5)
+
+    def all_met(scale):
+        return all(design_variance(row, raise_inclusion(shared, scale=scale)) <= target for row in law)
+
+    common = next(scale for scale in np.geomspace(1, 1e4, 2000) if all_met(scale))
+    assert raise_inclusion(shared, scale=common).sum() > 1.02 * ours
 
 
 @given(seed=st.integers(0, 10_000), share=st.floats(0.01, 0.99))
