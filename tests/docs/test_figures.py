@@ -1,4 +1,4 @@
-"""The first screen tells what `make demo` prints today."""
+"""Figures of the pages that the code can tell: what `make demo` buys, which schemas there are."""
 
 from __future__ import annotations
 
@@ -22,3 +22,9 @@ def test_the_first_screen_tells_the_demos_label_counts(tmp_path, capsys):
     assert f"PAULA's thin pair needs {counts['paula']:,} labels" in readme
     assert f"Uniform sampling needs {round(counts['uniform'], -3):,}" in readme
     assert f"from {counts['certify']:,} checked facts" in landing
+
+
+def test_the_upgrade_notes_name_every_schema():
+    versions = (ROOT / "src/karat/store/migrations/versions").glob("0*.py")
+    notes = (ROOT / "docs/how-to/upgrade.md").read_text(encoding="utf-8")
+    assert [name for name in sorted(path.name[:4] for path in versions)[1:] if name not in notes] == []
