@@ -57,6 +57,9 @@ def tables(rankings, curves, points, promises):
         "### Width",
         _WIDTH,
         _by_ranking(names, found, METHODS, lambda row: f"{row.width:.2f}"),
+        "Geometric mean over the rankings of the width of a method over that of certify: "
+        + ", ".join(f"{name} **{ratio:.2f}**" for name, ratio in ratios(curves, "width").items())
+        + ".",
         "### Actual error",
         "Worst error of the estimated precision from rank 1,000 on. Median over replications.",
         _by_ranking(names, found, METHODS, lambda row: f"{row.error:.3f}"),

@@ -79,11 +79,11 @@ def believable(row, *, level):
     return binom.cdf(covered, row.replications, level) >= 1e-3
 
 
-def ratios(measured):
-    """Return, by baseline, the geometric mean over rankings of its labels over certify's."""
-    labels = {(row.ranking, row.method): row.labels for row in measured}
+def ratios(measured, what="labels"):
+    """Return, by baseline, the geometric mean over rankings of its labels (or width) over certify's."""
+    found = {(row.ranking, row.method): getattr(row, what) for row in measured}
     names = {row.ranking for row in measured}
     return {
-        baseline: float(np.exp(np.mean([np.log(labels[name, baseline] / labels[name, "certify"]) for name in names])))
+        baseline: float(np.exp(np.mean([np.log(found[name, baseline] / found[name, "certify"]) for name in names])))
         for baseline in BASELINES
     }

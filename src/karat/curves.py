@@ -44,7 +44,7 @@ class Curve(Tabular):
     assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
     claimed_factor: float | None = None
-    """Within which factor of the truth the method promises to be, if it does."""
+    """Within which factor of the truth the method's paper promises its estimate to be, if it does."""
     worst_over_target: float | None = None
     """Largest half-width over the half-width asked for, where the method was given a target; at most 1: met."""
     steps: Mapping[str, Floats] = field(default_factory=dict)

@@ -1,9 +1,14 @@
-"""Print the coverage tables of docs/explanation/bands.md: ``python -m tests.coverage.measure_bands [runs]``."""
+"""Print the coverage tables of docs/explanation/bands.md: ``python -m tests.coverage.measure_bands [runs] [FOLDER]``.
+
+With a folder of labelled rankings, those of the table of real rankings instead.
+"""
 
 # ruff: noqa: T201
 import sys
+from pathlib import Path
 
 from tests.coverage.band_populations import POPULATIONS, measure, measure_comparison, measure_pointwise
+from tests.coverage.test_bands import compare_on_real_data, read_rankings
 
 SIZES = {"rare": (1000, 1500, 5000)}
 POINTWISE = (
@@ -15,6 +20,18 @@ POINTWISE = (
     ("rare", 5000),
 )
 NAMES = ("band", "average_precision", "roc_auc", "best_f1")
+
+
+REAL = ("default", "clemencon-vayatis", "exact", "naive")
+
+
+def measure_real(n_runs, folder):
+    print(f"samples of 1,000, {n_runs} each: mean width (share that held the whole curve)\n")
+    print(f"| ranking | {' | '.join(REAL)} |\n{'|---' * (len(REAL) + 1)}|")
+    for name, ranking in read_rankings(folder).items():
+        widths, held = compare_on_real_data({name: ranking}, n_runs, REAL)
+        cells = [f"{widths[name, method]:.4f} ({held[name, method] / n_runs:.2f})" for method in REAL]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def main(n_runs=200):
@@ -40,4 +57,7 @@ def main(n_runs=200):
 
 
 if __name__ == "__main__":
-    main(*(int(value) for value in sys.argv[1:]))
+    if len(sys.argv) > 2:
+        measure_real(int(sys.argv[1]), Path(sys.argv[2]))
+    else:
+        main(*(int(value) for value in sys.argv[1:]))

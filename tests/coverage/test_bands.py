@@ -103,16 +103,20 @@ def test_differences_cover_on_the_full_grid(n_items, shifts):
     assert_covers(measure_comparison(n_items, 200, shifts=shifts, n_replicates=2000), 200)
 
 
+def read_rankings(folder):
+    pandas = pytest.importorskip("pandas")
+    found = {}
+    for name in REAL:
+        table = pandas.read_parquet(folder / f"single_{name}.parquet", columns=["score", "label"])
+        found[name] = table["label"].to_numpy().astype(bool), table["score"].to_numpy().astype(float)
+    return found
+
+
 @pytest.fixture(scope="module")
 def rankings():
     if not DATA.is_dir():
         pytest.skip(f"no labelled rankings at {DATA}")
-    pandas = pytest.importorskip("pandas")
-    found = {}
-    for name in REAL:
-        table = pandas.read_parquet(DATA / f"single_{name}.parquet", columns=["score", "label"])
-        found[name] = table["label"].to_numpy().astype(bool), table["score"].to_numpy().astype(float)
-    return found
+    return read_rankings(DATA)
 
 
 def compare_on_real_data(rankings, n_runs, methods):

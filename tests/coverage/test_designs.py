@@ -205,6 +205,16 @@ def test_paulas_estimate_keeps_its_factor_where_the_rate_falls_slowly_and_not_on
     assert min(factors["clumps"]) > promised
 
 
+def test_paulas_bracket_misses_although_the_rate_falls_and_says_so():
+    """Windows of 100 labels are noisier than the fall from one grid point to the next."""
+    rates = 0.85 - 0.03 * np.log1p(np.arange(60_000) / 100)
+    for seed in range(10):
+        labels = np.random.default_rng(seed).random(len(rates)) < rates
+        curve = builders.curve_of(karat.Paula(), labels)
+        assert not holds_everywhere(curve, labels)
+        assert curve.contradicted
+
+
 # --- PAULA's test for rises
 
 

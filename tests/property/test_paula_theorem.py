@@ -127,6 +127,21 @@ def test_the_step_curves_are_no_bracket_between_grid_points():
     assert inside[Paula().grid(217_077).points - 1].all()
 
 
+@pytest.mark.parametrize("n_items", [3493, 3500, 3502])
+def test_no_factor_is_claimed_where_no_two_ranks_can_be_compared(n_items):
+    """A gap in the theorem: A.1 holds, for no two ranks are far enough apart, and the end is as good as it likes."""
+    grid = Paula().grid(n_items)
+    labels = np.zeros(n_items, dtype=np.int8)
+    labels[0], labels[grid.g_l :] = 1, 1
+    assert twins.is_m_monotone(labels, m=grid.m, start=grid.r_tilde)
+    curve = builders.curve_of(Paula(), labels)
+    assert labels.mean() > grid.factor * curve.step("upper", np.array([n_items]))[0]
+    assert curve.claimed_factor is None
+    longer = np.append(labels, np.ones(3503 - n_items, dtype=np.int8))
+    assert not twins.is_m_monotone(longer, m=grid.m, start=grid.r_tilde)
+    assert builders.curve_of(Paula(), longer).claimed_factor == grid.factor
+
+
 # --- broken assumptions
 
 

@@ -94,7 +94,7 @@ class Paula(FixedMethod):
             guarantee="exact" if exact else "deterministic under assumptions",
             assumptions=() if grid.labels_all else _assumptions(grid, yields, low_labels, complete=complete),
             notes=unanswered_note(draw, labels),
-            claimed_factor=1.0 if exact else grid.factor,
+            claimed_factor=1.0 if exact else grid.factor if grid.has_comparable_ranks else None,
             steps={"lower": yields.step_low, "upper": yields.step_high},
         )
 

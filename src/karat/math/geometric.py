@@ -41,6 +41,11 @@ class Grid:
         return self.gamma * (1 + self.epsilon)
 
     @property
+    def has_comparable_ranks(self) -> bool:
+        """Whether two ranks are as far apart as A.1 (no rise over m ranks from r~ on) asks; else it says nothing."""
+        return self.n_items >= self.r_tilde + self.m
+
+    @property
     def labels_all(self) -> bool:
         """Whether the list is so short that every item is labelled and the curve is exact."""
         return self.n_items <= self.g_l

@@ -1,0 +1,66 @@
+"""Parts of the default band that look dispensable: without each, the same coverage check fails."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.coverage.band_populations import POPULATIONS, least_count
+
+from karat.bands import pr_band, roc_band
+from karat.math.bands import methods
+from karat.math.bands.areas import auc_interval
+from karat.math.bands.ordering import counts_above, descending_labels, precision_curve
+
+RARE = Path(__file__).parents[2].parent / "shared" / "data" / "single_cover_iforest.parquet"
+
+
+def test_ten_positives_need_more_than_delongs_deviation():
+    """ROC AUC of nearly separated classes, 100 samples of ten positives and 290 negatives, at .95."""
+    population, rng, n_runs = POPULATIONS["strong"], np.random.default_rng(4), 100
+    truth = population.scalars()["roc_auc"]
+    labels = np.arange(300) < 10
+    ours = delong_alone = 0
+    for run in range(n_runs):
+        of_positives, of_negatives = (
+            law.rvs(300, random_state=rng) for law in (population.positives, population.negatives)
+        )
+        scores = np.where(labels, of_positives, of_negatives)
+        interval = roc_band(labels, scores, n_replicates=500, seed=run).scalars["roc_auc"]
+        ours += interval.low <= truth <= interval.high
+        _, low, high = auc_interval(labels, scores, replicates=None, confidence_level=0.95)
+        delong_alone += low <= truth <= high
+    assert ours >= least_count(n_runs, 0.93)
+    assert delong_alone < least_count(n_runs, 0.93)
+
+
+def seen_everything(levels, n_anchor):  # noqa: ARG001
+    return np.zeros(len(levels), bool), np.zeros(len(levels), bool)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+def test_what_was_hardly_seen_must_come_from_the_exact_band(monkeypatch):
+    """60 samples of 1,400 from a ranking with 1% positives, each with ten or more; the envelope alone misses."""
+    if not RARE.is_file():
+        pytest.skip(f"no labelled ranking at {RARE}")
+    table = pytest.importorskip("pandas").read_parquet(RARE, columns=["score", "label"])
+    labels, scores = table["label"].to_numpy().astype(bool), table["score"].to_numpy().astype(float)
+    rng, n_runs = np.random.default_rng(0), 60
+    ordered, _ = descending_labels(labels, scores, rng=rng)
+    held, widths = {"default": 0, "envelope alone": 0}, {"default": 0.0, "envelope alone": 0.0}
+    for run in range(n_runs):
+        rows = rng.integers(0, labels.size, 1400)
+        while labels[rows].sum() < 10:
+            rows = rng.integers(0, labels.size, 1400)
+        for name in held:
+            with monkeypatch.context() as patch:
+                if name == "envelope alone":
+                    patch.setattr(methods, "unseen", seen_everything)
+                band = pr_band(labels[rows], scores[rows], seed=run)
+            counts = counts_above(ordered, band.recall, anchor_is_positive=True)
+            true = precision_curve(band.recall, counts, n_positives=int(labels.sum()))
+            held[name] += bool(np.all((band.low <= true + 1e-9) & (true <= band.high + 1e-9)))
+            widths[name] += float(np.mean(band.high - band.low)) / n_runs
+    assert held["default"] >= least_count(n_runs, 0.93)
+    assert held["envelope alone"] < least_count(n_runs, 0.93)
+    assert widths["default"] < 1.1 * widths["envelope alone"]
