@@ -63,8 +63,8 @@ def test_the_difference_of_two_systems(sample, capsys):
     ("arguments", "words"),
     [
         (["--score", "nope", "--label", "label"], "no column 'nope'"),
-        (["--score", "new", "--label", "label", "--curve", "gain"], "'curve'"),
-        (["--score", "new", "--label", "label", "--method", "magic"], "'method'"),
+        (["--score", "new", "--label", "label", "--curve", "gain"], "'--curve'"),
+        (["--score", "new", "--label", "label", "--method", "magic"], "'--method'"),
         (["--score", "old", "--label", "label", "--against", "new", "--method", "exact"], "--against"),
         (["--score", "new", "--label", "new"], "column 'new': expected 0 or 1"),
     ],
