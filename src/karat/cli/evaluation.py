@@ -69,8 +69,8 @@ def create(
     title: Annotated[str, typer.Argument(help="What it is called.")],
     documents: Annotated[
         Path | None,
-        typer.Option(help="Relations in these documents are evaluated: .txt, a folder (with brat's .ann), .jsonl, "
-                     ".json of Label Studio. Without it, any items with an id."),
+        typer.Option(help="Relations in these documents are evaluated: .txt, a folder or .zip (with brat's .ann), "
+                     ".jsonl, .json of Label Studio. Without it, any items with an id."),
     ] = None,
     predicates: Annotated[
         Path | None, typer.Option(help="A TOML file: each predicate's name and how people read it.")

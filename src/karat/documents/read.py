@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from karat.formats.exchange import Row
 
 MOST_CHARACTERS = 1_000_000
+MOST_BYTES = 8_000_000
+"""Of a text file, or of the spans beside it."""
 MOST_NAME = 200
 MOST_FAULTS = 1000
 """After so many the rest is not read."""
@@ -90,9 +92,12 @@ def _read_all(
 
 def _read_text(path: Path, called: str | None, defects: Defects) -> Document:
     name = path.stem if called is None else Path(called).stem
+    notes = path.with_suffix(".ann")
+    for file in (path, notes) if notes.is_file() else (path,):
+        if file.stat().st_size > MOST_BYTES:
+            raise InvalidData(f"{file.name}: expected at most {MOST_BYTES:,} bytes; it has {file.stat().st_size:,}.")
     text = "".join(read_chunks(path)).replace("\r\n", "\n")
     _check_text(path.name, name, text)
-    notes = path.with_suffix(".ann")
     mentions = tuple(_read_brat(notes, text, defects)) if notes.is_file() else ()
     return Document(name=name, text=text, mentions=mentions)
 

@@ -88,7 +88,7 @@ def zip_of(path, files):
 
 def test_a_zip_reads_as_the_folder_in_it(tmp_path):
     files = {"news/a.txt": TEXT, "news/a.ann": "T1\tperson 0 3\tZoë\n", "news/b.txt": "Only this.",
-             "news/notes.md": "no", "__MACOSX/news/._a.txt": b"\x00", "../../outside.txt": "It stays inside."}  # fmt: skip
+             "news/notes.md": "no", "__MACOSX/news/._a.txt": b"\x00", "../../outside.txt": "Not taken."}  # fmt: skip
     found = read_documents(zip_of(tmp_path / "news.zip", files))
     assert [document.name for document in found] == ["a", "b"]
     assert found[0].mentions[0].type == "person"
