@@ -163,6 +163,7 @@ export function Evaluation({ slug }: { slug: string }) {
         }}>{METRICS.map((each) => <option key={each} value={each}>{NAMES[each]}</option>)}</select></label></div>
       {!now.published && <p class="note">Not published: {owns ? "participants see their own systems alone." : "you see your own systems alone, without ranks."}</p>}
       {shown !== null && shown.rows.length > 0 ? <Board board={shown} metric={metric.value} /> : <p class="hint">Nobody is scored yet.</p>}
+      {shown !== null && shown.doubt !== null && <p class="note">{shown.doubt}</p>}
       {shown?.rows.some((row) => row.rank !== null) && <p class="hint">Systems with the same rank (=) are not told apart by the labels.</p>}
       {shown?.notes.map((text) => <p key={text} class="hint">{text}</p>)}
     </section>

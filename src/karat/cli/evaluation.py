@@ -239,7 +239,7 @@ def scores(
     rows = [[str(row["rank"] or "–"), row["system"], *(_cell(row[name]) for name in ("precision", "recall", "f1"))]
             for row in board["rows"]]  # fmt: skip
     print_table(["rank", "system", "precision", "recall", "F1"], rows)
-    print_text("\n".join(board["notes"]))
+    print_text("\n".join([*([board["doubt"]] if board["doubt"] else []), *board["notes"]]))
 
 
 def _cell(score: dict[str, float]) -> str:
