@@ -66,7 +66,7 @@ export interface Standing {
   n_predictions: number; n_labels: number;
 }
 export interface Leaderboard {
-  rows: Standing[]; metric: string; notes: string[]; hidden: number; n_labels?: number; n_pending?: number;
+  rows: Standing[]; metric: string; notes: string[]; doubt: string | null; hidden: number; n_labels?: number; n_pending?: number;
   confidence_level?: number; guarantee?: string; n_items?: number;
 }
 export interface Cost { labels: number; answers: number; money: number; currency: string }

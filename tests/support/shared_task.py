@@ -5,7 +5,7 @@ from __future__ import annotations
 from karat.documents.relations import RELATION, instance_id
 from karat.math.agreement.vote_errors import majority_errors
 from karat.pool import Pool
-from karat.service.pools import FEWEST_ITEMS
+from karat.service.label_errors import FEWEST_ITEMS
 
 
 def true_metrics(corpus, systems):

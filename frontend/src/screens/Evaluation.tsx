@@ -7,9 +7,10 @@ import {
   type Submission,
 } from "../api";
 import { Disputes } from "../parts/Disputes";
+import { Troubles, troubleOf, type Trouble } from "../parts/Field";
 import { Guidelines } from "../parts/Guidelines";
 import { Members } from "../parts/Members";
-import { me, messageOf } from "../state";
+import { go, me } from "../state";
 
 const EVERY = 4000;
 const METRICS = ["f1", "precision", "recall"] as const;
@@ -60,10 +61,25 @@ function AllowanceForm({ task, busy, onSave }: { task: Task; busy: boolean; onSa
   </section>;
 }
 
+function ReadingForm({ task, busy, onDraw }: { task: Task; busy: boolean; onDraw: (documents: number, law: string, votes: number) => void }) {
+  const documents = useSignal("10"), law = useSignal("uniform"), votes = useSignal("3");
+  return <section aria-labelledby="read-title">
+    <h2 id="read-title">Documents to read, for recall</h2>
+    <form class="inline" onSubmit={(event) => { event.preventDefault(); onDraw(Number(documents.value), law.value, Number(votes.value)); }}>
+      <label>How many<input type="number" min={1} max={task.n_documents} required value={documents.value} onInput={(event) => { documents.value = event.currentTarget.value; }} /></label>
+      <label>Readers of each<input type="number" min={1} max={25} required value={votes.value} onInput={(event) => { votes.value = event.currentTarget.value; }} /></label>
+      <label>Drawn<select value={law.value} onChange={(event) => { law.value = event.currentTarget.value; }}>
+        <option value="uniform">uniformly</option><option value="entity">by entity</option></select></label>
+      <button disabled={busy}>Draw them</button>
+    </form>
+    <p class="hint">Until documents are read exhaustively, recall is against what the systems found together. They are drawn once; by entity needs known mentions in every document.</p>
+  </section>;
+}
+
 export function Evaluation({ slug }: { slug: string }) {
   const base = `/projects/${slug}`;
   const task = useSignal<Task | null>(null), board = useSignal<Leaderboard | null>(null);
-  const submissions = useSignal<Submission[]>([]), problem = useSignal(""), said = useSignal("");
+  const submissions = useSignal<Submission[]>([]), problem = useSignal<Trouble | null>(null), said = useSignal("");
   const metric = useSignal<typeof METRICS[number]>("f1"), name = useSignal(""), busy = useSignal(false);
   const project = useSignal<Project | null>(null), disputes = useSignal<Dispute[]>([]);
   const owns = task.value?.role === "owner", submits = task.value !== null && task.value.role !== "annotator";
@@ -79,17 +95,17 @@ export function Evaluation({ slug }: { slug: string }) {
       if (task.value.role !== "annotator") submissions.value = await get<Submission[]>(`${base}/submissions`);
     } catch (error) {
       if (error instanceof Refusal && error.status === 401) me.value = null;
-      problem.value = messageOf(error);
+      problem.value = troubleOf(error);
     }
   };
   const act = async (work: () => Promise<string>) => {
     busy.value = true;
-    try { said.value = ""; problem.value = ""; said.value = await work(); } catch (error) { problem.value = messageOf(error); }
+    try { said.value = ""; problem.value = null; said.value = await work(); } catch (error) { problem.value = troubleOf(error); }
     busy.value = false;
     await refresh();
   };
   const rule = async (dispute: Dispute, value: string) => {
-    try { await post(`${base}/adjudications`, { item: dispute.item, value, request: newRequest() }); } catch (error) { problem.value = messageOf(error); }
+    try { await post(`${base}/adjudications`, { item: dispute.item, value, request: newRequest() }); } catch (error) { problem.value = troubleOf(error); }
     await refresh();
   };
   const submit = (event: Event) => {
@@ -117,7 +133,7 @@ export function Evaluation({ slug }: { slug: string }) {
   }, [slug]);
 
   const now = task.value, shown = board.value;
-  if (now === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
+  if (now === null) return <main><p role="status">{problem.value?.text ?? "Loading…"}</p></main>;
   const mine = submissions.value.filter((each) => each.state !== "retracted");
   return <main class="dashboard evaluation">
     <div class="bar">
@@ -131,7 +147,7 @@ export function Evaluation({ slug }: { slug: string }) {
         })}>{now.published ? "Hide scores" : "Publish scores"}</button>}
       </p>
     </div>
-    {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
+    {problem.value !== null && <Troubles trouble={problem.value} />}
     <p role="status" class="said">{said.value}</p>
     <dl class="tiles">
       <div class="tile"><dt>labels</dt><dd>{number(now.labelled)}{now.open > 0 && <small>{number(now.open)} to go</small>}</dd></div>
@@ -147,6 +163,7 @@ export function Evaluation({ slug }: { slug: string }) {
         }}>{METRICS.map((each) => <option key={each} value={each}>{NAMES[each]}</option>)}</select></label></div>
       {!now.published && <p class="note">Not published: {owns ? "participants see their own systems alone." : "you see your own systems alone, without ranks."}</p>}
       {shown !== null && shown.rows.length > 0 ? <Board board={shown} metric={metric.value} /> : <p class="hint">Nobody is scored yet.</p>}
+      {shown !== null && shown.doubt !== null && <p class="note">{shown.doubt}</p>}
       {shown?.rows.some((row) => row.rank !== null) && <p class="hint">Systems with the same rank (=) are not told apart by the labels.</p>}
       {shown?.notes.map((text) => <p key={text} class="hint">{text}</p>)}
     </section>
@@ -165,6 +182,11 @@ export function Evaluation({ slug }: { slug: string }) {
     {owns && <AllowanceForm task={now} busy={busy.value} onSave={(each, inAll) => void act(async () => {
       await call("PUT", `${base}/allowance`, { each, in_all: inAll });
       return each > 0 ? `Submissions that need ${plural(each, "label")} or fewer are accepted unasked.` : "You are asked about every submission.";
+    })} />}
+    {owns && now.kind === "relations" && now.reading === null && <ReadingForm task={now} busy={busy.value} onDraw={(documents, law, votes) => void act(async () => {
+      const made = await post<{ project: string }>(`${base}/reading`, { documents, law, votes });
+      go(`/r/${made.project}/results`);
+      return `${plural(documents, "document")} drawn.`;
     })} />}
     {mine.length > 0 && <section aria-labelledby="mine-title">
       <h2 id="mine-title">{owns ? "Submissions" : "Your submissions"}</h2>

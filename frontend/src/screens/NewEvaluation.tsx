@@ -1,6 +1,7 @@
 // From documents, or from nothing but a question, to an evaluation that others submit their systems to.
 
 import { useSignal } from "@preact/signals";
+import { zipSync, type Zippable } from "fflate";
 import { post, type Documents } from "../api";
 import { Field, Troubles, troubleOf, type Trouble } from "../parts/Field";
 import { go } from "../state";
@@ -19,6 +20,13 @@ function readPredicates(text: string): Record<string, string> {
   }));
 }
 
+/** Several files as one, which the service takes apart again. */
+async function packed(files: File[]): Promise<File> {
+  const inside: Zippable = {};
+  for (const file of files) inside[file.name] = new Uint8Array(await file.arrayBuffer());
+  return new File([zipSync(inside, { level: 1 }) as Uint8Array<ArrayBuffer>], "documents.zip"); // workers would need a laxer policy
+}
+
 export function NewEvaluation() {
   const kind = useSignal<"relations" | "items">("relations"), documents = useSignal<Documents | null>(null);
   const busy = useSignal(""), trouble = useSignal<Trouble | null>(null), badFile = useSignal<Trouble | null>(null);
@@ -28,13 +36,14 @@ export function NewEvaluation() {
   const tokenPrice = useSignal("0"), pairPrice = useSignal("0");
 
   const upload = async (event: Event) => {
-    const file = (event.currentTarget as HTMLInputElement).files?.[0];
-    if (file === undefined) return;
-    busy.value = `Reading ${file.name}…`;
+    const chosen = Array.from((event.currentTarget as HTMLInputElement).files ?? []), first = chosen[0];
+    if (first === undefined) return;
+    busy.value = chosen.length === 1 ? `Reading ${first.name}…` : `Reading ${count(chosen.length, "file")}…`;
     documents.value = badFile.value = trouble.value = null;
     try {
+      const file = chosen.length === 1 ? first : await packed(chosen);
       documents.value = await post<Documents>(`/documents?name=${encodeURIComponent(file.name)}`, file);
-      if (title.value === "") title.value = file.name.replace(/\.\w+$/, "");
+      if (title.value === "" && chosen.length === 1) title.value = file.name.replace(/\.\w+$/, "");
     } catch (error) { badFile.value = troubleOf(error); }
     busy.value = "";
   };
@@ -71,8 +80,8 @@ export function NewEvaluation() {
           <label class="check"><input type="radio" name="kind" checked={kind.value === "items"} onChange={() => { kind.value = "items"; }} /> items of any kind, each with an id</label>
         </fieldset>
         {kind.value === "relations" && <>
-          <label class="file"><span>Documents</span><input type="file" accept=".txt,.jsonl,.ndjson,.json" aria-describedby="documents-hint" onChange={upload} /></label>
-          <p class="hint" id="documents-hint">JSON lines with <code>id</code> and <code>text</code>, an export of Label Studio, or one text file; a folder of brat is taken by <code>karat evaluation create</code>.</p>
+          <label class="file"><span>Documents</span><input type="file" multiple accept=".txt,.ann,.zip,.jsonl,.ndjson,.json" aria-describedby="documents-hint" onChange={upload} /></label>
+          <p class="hint" id="documents-hint">JSON lines with <code>id</code> and <code>text</code>, an export of Label Studio, or text files, each with brat’s <code>.ann</code> file if mentions are known: choose all files of the folder, or a zip of it.</p>
           {badFile.value !== null && <Troubles trouble={badFile.value} />}
           {found !== null && <div class="sample" aria-label="The documents">
             <p><strong><bdi>{found.name}</bdi></strong>: {count(found.n_documents, "document")}, {count(found.n_tokens, "token")}{found.n_with_mentions > 0 && `, known mentions in ${found.n_with_mentions.toLocaleString("en-US")}`}.</p>

@@ -69,8 +69,8 @@ def create(
     title: Annotated[str, typer.Argument(help="What it is called.")],
     documents: Annotated[
         Path | None,
-        typer.Option(help="Relations in these documents are evaluated: .txt, a folder (with brat's .ann), .jsonl, "
-                     ".json of Label Studio. Without it, any items with an id."),
+        typer.Option(help="Relations in these documents are evaluated: .txt, a folder or .zip (with brat's .ann), "
+                     ".jsonl, .json of Label Studio. Without it, any items with an id."),
     ] = None,
     predicates: Annotated[
         Path | None, typer.Option(help="A TOML file: each predicate's name and how people read it.")
@@ -239,7 +239,7 @@ def scores(
     rows = [[str(row["rank"] or "–"), row["system"], *(_cell(row[name]) for name in ("precision", "recall", "f1"))]
             for row in board["rows"]]  # fmt: skip
     print_table(["rank", "system", "precision", "recall", "F1"], rows)
-    print_text("\n".join(board["notes"]))
+    print_text("\n".join([*([board["doubt"]] if board["doubt"] else []), *board["notes"]]))
 
 
 def _cell(score: dict[str, float]) -> str:

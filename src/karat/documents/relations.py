@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from karat.documents.text import fault_of_span, shorten
 from karat.errors import InvalidData
+from karat.formats.defects import Defects
 from karat.formats.harmless_csv import read_rows
 from karat.formats.strict_json import read_records
 
@@ -26,6 +28,7 @@ RELATION = ("subject_entity", "predicate", "object_entity")
 FORMATS = (".csv", ".tsv", ".jsonl")
 MOST_TEXT = 1000
 MOST_PREDICTIONS = 500_000
+MOST_FAULTS = 1000
 
 
 def check_relations(
@@ -35,7 +38,7 @@ def check_relations(
     predicates: Iterable[str] = (),
     most: int = MOST_PREDICTIONS,
 ) -> list[dict[str, Any]]:
-    """Read a submission and check every line; the first fault refuses it as a whole.
+    """Read a submission and check every line; all faults are named, and any fault refuses it as a whole.
 
     Parameters
     ----------
@@ -53,30 +56,41 @@ def check_relations(
     list of dict
         The instances, each with an ``id`` that is the same for the same instance of any system.
     """
-    rows: list[tuple[str, dict[str, Any]]] = []
-    for where, value in _rows(path):
+    defects = Defects()
+    rows: list[tuple[Row, dict[str, Any]]] = []
+    for row in _rows(path):
         if len(rows) == most:
-            raise InvalidData(f"{where}: a submission has {most:,} predictions at most.")
-        rows.append((where, _shape(value, where)))
-    if not rows:
+            raise InvalidData(f"{row.where}: a submission has {most:,} predictions at most.")
+        with defects.caught(line=row.line):
+            rows.append((row, _shape(row, is_json=path.suffix.lower() == ".jsonl")))
+        _stop_at_many(defects)
+    if not rows and not len(defects):
         raise InvalidData(f"{path.name}: it has no predictions.")
-    texts = texts_of({row["document"] for _, row in rows})
+    texts = texts_of({said["document"] for _, said in rows})
     known = set(predicates)
     first: dict[str, str] = {}
-    for where, row in rows:
-        fault = _fault(row, texts, known)
-        if fault is not None:
-            raise InvalidData(f"{where}: {fault}")
-        row["id"] = instance_id(row)
-        if row["id"] in first:
-            raise InvalidData(f"{where}: the same instance stands already in {first[row['id']].rpartition(', ')[2]}.")
-        first[row["id"]] = where
-        for end in ENDS:
-            row[f"{end}_entity"] = row.get(f"{end}_link") or row[end]
-    scored = [row.get("score") is not None for _, row in rows]
-    if any(scored) and not all(scored):
-        raise InvalidData(f"{rows[scored.index(False)][0]}: the score is empty, but other lines have one.")
-    return [row for _, row in rows]
+    is_scored = any(said["score"] is not None for _, said in rows)
+    for row, said in rows:
+        with defects.caught(line=row.line):
+            _refuse_faults(said, row.where, texts, known)
+            said["id"] = instance_id(said)
+            if said["id"] in first:
+                before = first[said["id"]].rpartition(", ")[2]
+                raise InvalidData(f"{row.where}: the same instance stands already in {before}.")
+            first[said["id"]] = row.where
+            if is_scored and said["score"] is None:
+                raise InvalidData(f"{row.where}: the score is empty, but other lines have one.")
+            for end in ENDS:
+                said[f"{end}_entity"] = said.get(f"{end}_link") or said[end]
+        _stop_at_many(defects)
+    if len(defects):
+        raise defects.error("nothing was kept")
+    return [said for _, said in rows]
+
+
+def _stop_at_many(defects: Defects) -> None:
+    if len(defects) >= MOST_FAULTS:
+        raise defects.error("nothing was kept, and the rest was not read")
 
 
 def instance_id(row: Mapping[str, Any]) -> str:
@@ -93,7 +107,8 @@ def write_instances(rows: Iterable[Mapping[str, Any]], path: Path) -> None:
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _rows(path: Path) -> Iterator[Row]:
+    """Yield the lines; what is wrong with each speaks of the file without its folder."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
         raise InvalidData(f"{path.name}: unknown ending; known are {', '.join(FORMATS)}.")
@@ -104,12 +119,8 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         header, rows = read_rows(path, delimiter="\t" if suffix == ".tsv" else ",")
         _check_columns(header, f"{path.name}, line 1")
     for row in rows:
-        where = row.where.replace(str(path), path.name)
-        if row.defect is not None:
-            raise InvalidData(str(row.defect).replace(str(path), path.name))
-        if suffix == ".jsonl":
-            _check_columns(row.value, where)
-        yield where, dict(row.value)
+        defect = None if row.defect is None else InvalidData(str(row.defect).replace(str(path), path.name))
+        yield replace(row, where=row.where.replace(str(path), path.name), defect=defect)
 
 
 def _check_columns(names: Iterable[str], where: str) -> None:
@@ -123,8 +134,13 @@ def _check_columns(names: Iterable[str], where: str) -> None:
                           f"{', '.join(OPTIONAL)}.")  # fmt: skip
 
 
-def _shape(value: dict[str, Any], where: str) -> dict[str, Any]:
+def _shape(line: Row, *, is_json: bool) -> dict[str, Any]:
     """Return a row with texts and whole numbers where they belong."""
+    if line.defect is not None:
+        raise line.defect
+    value, where = line.value, line.where
+    if is_json:
+        _check_columns(value, where)
     row: dict[str, Any] = {}
     for name in (*TEXTS, "subject_link", "object_link"):
         given = value.get(name)
@@ -161,14 +177,14 @@ def _score(given: Any, where: str) -> float | None:
     return score
 
 
-def _fault(row: Mapping[str, Any], texts: Mapping[str, str], predicates: set[str]) -> str | None:
+def _refuse_faults(row: Mapping[str, Any], where: str, texts: Mapping[str, str], predicates: set[str]) -> None:
     text = texts.get(row["document"])
     if text is None:
-        return f"there is no document {shorten(row['document'])!r}."
+        raise InvalidData(f"{where}: there is no document {shorten(row['document'])!r}.")
     if predicates and row["predicate"] not in predicates:
-        return f"'predicate' must be one of {', '.join(sorted(predicates))}; got {shorten(row['predicate'])!r}."
+        expected, got = ", ".join(sorted(predicates)), shorten(row["predicate"])
+        raise InvalidData(f"{where}: 'predicate' must be one of {expected}; got {got!r}.")
     for end in ENDS:
         fault = fault_of_span(text, row[f"{end}_start"], row[f"{end}_end"], row[f"{end}_mention"])
         if fault is not None:
-            return f"{end} {fault}"
-    return None
+            raise InvalidData(f"{where}: {end} {fault}")

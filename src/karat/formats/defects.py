@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import tempfile
 import weakref
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from karat.errors import Defect, InvalidData
@@ -60,6 +61,14 @@ class Defects:
         if self._count <= MOST_SAID:
             self._first.append(message)
         self._file.write(json.dumps([line, message]).encode() + b"\n")
+
+    @contextmanager
+    def caught(self, *, line: int | None = None) -> Iterator[None]:
+        """Add what is refused inside, and go on."""
+        try:
+            yield
+        except InvalidData as error:
+            self.add(str(error), line=line)
 
     def error(self, consequence: str) -> InvalidData:
         """Return the error that says the first and holds all."""

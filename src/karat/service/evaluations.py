@@ -136,18 +136,20 @@ class Evaluations:
     # --- scores
 
     def leaderboard(self, project: Project, *, metric: str, for_user: User | None) -> dict[str, Any]:
-        """Return the leaderboard as `karat pool scores --json` prints it.
+        """Return the leaderboard as `karat pool scores --json` prints it, with what is to doubt about its labels.
 
         Before it is published, a participant (``for_user``) sees the rows of their own systems, without ranks: those
         would tell about the others.
         """
         row = self.row(project)
         try:
-            board = self._pools.scores(row, metric).to_dict()
+            scores, doubt = self._pools.scores(row, metric)
         except InvalidInput as error:
             if "enough labels" not in str(error):
                 raise
-            return {"rows": [], "metric": metric, "notes": ["No system has enough labels yet."], "hidden": 0}
+            return {"rows": [], "metric": metric, "notes": ["No system has enough labels yet."], "doubt": None,
+                    "hidden": 0}  # fmt: skip
+        board = {**scores.to_dict(), "doubt": doubt}
         if for_user is None or row.published_at is not None:
             return {**board, "hidden": 0}
         mine = self._systems_of(project, for_user)

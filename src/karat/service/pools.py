@@ -12,27 +12,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from karat.math.agreement.vote_errors import FEWEST_VOTES, ErrorRates, majority_errors
 from karat.math.agreement.votes import UNSURE
 from karat.pool.pool import Pool
 from karat.service.campaign import Campaign
+from karat.service.label_errors import learn_errors
 from karat.service.labels import read_labels
 from karat.store import answers, gold, projects
 from karat.store.projects import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from karat.pool.leaderboard import Leaderboard
-    from karat.store.answers import Vote
     from karat.store.database import Database
     from karat.store.evaluations import EvaluationRow
 
     Describe = Callable[[Sequence[str], dict[str, dict[str, Any]]], list[dict[str, Any]]]
-
-
-FEWEST_ITEMS = 100
-LEAST_POWER = 0.2
 
 
 def default_home(database: Database) -> Path:
@@ -75,12 +70,12 @@ class Pools:
             live.catch_up(self._database)
             yield live.pool
 
-    def scores(self, row: EvaluationRow, metric: str) -> Leaderboard:
-        """Return the leaderboard, computed anew only if something changed."""
+    def scores(self, row: EvaluationRow, metric: str) -> tuple[Leaderboard, str | None]:
+        """Return the leaderboard, computed anew only if something changed, and why labels are taken for right if so."""
         live = self._of(row)
         with live.lock:
             live.catch_up(self._database)
-            return live.scores(metric)
+            return live.scores(metric), live.doubt
 
     def lay_out(self, row: EvaluationRow, campaign: Campaign, describe: Describe) -> int:
         """Put what the pool asks for before people; return how many items are new.
@@ -130,6 +125,7 @@ class _Live:
         self.lock = threading.RLock()
         self.pool = pool
         self._project_id = project_id
+        self.doubt: str | None = None
         self._version: tuple[int, ...] | None = None
         self._scores: dict[str, tuple[int, Leaderboard]] = {}
 
@@ -148,16 +144,14 @@ class _Live:
             labels = {names[row.item_id]: row.label for row in read_labels(connection, project)}
             ruled = answers.adjudicated_items(connection, project.id)
             sure = ruled.union(gold.drawn(connection, project.id))
-            errors = None
-            if campaign.rule == "majority" and campaign.votes >= FEWEST_VOTES and campaign.votes % 2 \
-                    and not campaign.extra:  # fmt: skip
-                errors = learn_errors(answers.list_votes(connection, project.id), campaign, ruled=ruled)
+            learnt = learn_errors(answers.list_votes(connection, project.id), campaign, ruled=ruled)
         self.pool.refresh()
         told = self.pool.state.labels
         now = {name: UNSURE if label is None else label for name, label in labels.items()
                if label is not None or name in told}  # fmt: skip
         self.pool.tell(now, replace=True, keep_unknown=True)
-        self.pool.tell_errors(errors, sure={names[item] for item in sure})
+        self.pool.tell_errors(learnt.errors, sure={names[item] for item in sure})
+        self.doubt = learnt.doubt
         self._version = version
 
     def scores(self, metric: str) -> Leaderboard:
@@ -168,21 +162,3 @@ class _Live:
             self._scores[metric] = (n_events, board)
             return board
         return known[1]
-
-
-def learn_errors(votes: Sequence[Vote], campaign: Campaign, *, ruled: Collection[int] = ()) -> ErrorRates | None:
-    """Return how often the majority is wrong, learnt from how votes on the same item agree.
-
-    None where too few items have all their votes, or where votes agree no more than by chance. Items that an owner
-    ruled on are learnt from as well, but the rates are those of the labels that nobody ruled on.
-    """
-    by_item: dict[int, list[int]] = {}
-    for vote in votes:
-        by_item.setdefault(vote.item_id, []).append(campaign.meaning(vote.value))
-    whole = {item: sum(each) for item, each in by_item.items() if len(each) == campaign.votes and UNSURE not in each}
-    if len(whole) < FEWEST_ITEMS:
-        return None
-    split = [item in ruled for item, positive in whole.items() if 0 < positive < campaign.votes]
-    share = sum(split) / len(split) if split else 0.0
-    found = majority_errors(list(whole.values()), n_votes=campaign.votes, share_ruled=share)
-    return found if found.power > LEAST_POWER else None

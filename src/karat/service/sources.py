@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 """Endings of files that may be uploaded: nothing packed, which could be far larger than it looks."""
-DOCUMENT_KINDS = (".txt", ".jsonl", ".ndjson", ".json")
-"""Endings of files with documents."""
+DOCUMENT_KINDS = (".txt", ".jsonl", ".ndjson", ".json", ".zip")
+"""Endings of files with documents; how much is packed in a zip is known before it is unpacked."""
 MOST_FILES = 1000
 MOST_ROWS, MOST_BYTES = 100_000_000, 1_000_000
 """Rows of a table, and bytes of a row."""

@@ -90,7 +90,7 @@ class Submissions:
             with self._pools.use(row) as pool:
                 preview = pool.preview(checked)
         except InvalidData as error:  # the sender knows the file by its name, not by where it lies here
-            raise InvalidData(str(error).replace(f"{path.parent}/", "")) from None
+            raise InvalidData(str(error).replace(f"{path.parent}/", ""), defects=error.defects) from None
         with self._database.write() as connection:
             projects.lock_project(connection, project.id)
             before = evaluations.list_submissions(connection, project.id)

@@ -87,13 +87,17 @@ def test_three_systems_from_upload_to_a_settled_leaderboard(shared, corpus, open
     sign_in(page, server)
     page.get_by_role("link", name="Leaderboard").click()
     page.get_by_role("heading", name="News", exact=True).wait_for()
-    bad = write(tmp_path / "bad.jsonl", [{**corpus.candidates[0], "document": "nowhere"}])
+    first = corpus.candidates[0]
+    bad = write(tmp_path / "bad.jsonl", [{**first, "document": "nowhere"}, first, {**first, "subject_start": 9_999}])
     for name, file in (("bad", bad), *files.items()):
         page.get_by_label("System").fill(name)
         page.get_by_label("Predictions").set_input_files(file)
         page.get_by_role("button", name="Check").press("Enter")
         if name == "bad":
-            expect(page.get_by_role("alert")).to_have_text("bad.jsonl, line 1: there is no document 'nowhere'.")
+            faults = page.get_by_role("alert").get_by_role("listitem")
+            expect(faults).to_have_count(2)
+            expect(faults.first).to_have_text("bad.jsonl, line 1: there is no document 'nowhere'.")
+            expect(faults.last).to_contain_text("bad.jsonl, line 3: subject characters 9999 to")
             open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
         else:
             expect(page.locator(".said")).to_contain_text(f"{name}: ")
@@ -208,6 +212,53 @@ def test_a_new_evaluation_from_the_page_by_keyboard(serve_made, corpus, open_pag
     expect(page.locator(".said")).to_contain_text("It is in the pool.")
     expect(page.get_by_role("button", name="Accept and pay")).to_have_count(1)
     assert axe(page) == []
+    open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
+
+
+def test_brat_files_from_the_page_and_documents_drawn_later(serve_made, open_page, tmp_path):
+    from playwright.sync_api import expect
+
+    server = serve_made("evaluation", "create", "Other", "--votes", "1")
+    page = open_page(viewport={"width": 1280, "height": 900})
+    sign_in(page, server)
+    page.get_by_role("link", name="New evaluation").press("Enter")
+    files = []
+    for name in ("one", "two", "three"):
+        text = f"Ann Lee of {name} works for Acme."
+        start = text.index("Acme")
+        (tmp_path / f"{name}.txt").write_text(text)
+        (tmp_path / f"{name}.ann").write_text(f"T1\tperson 0 7\tAnn Lee\nT2\torganization {start} {start + 4}\tAcme\n")
+        files += [tmp_path / f"{name}.txt", tmp_path / f"{name}.ann"]
+    (tmp_path / "two.ann").write_text("T1\tperson 0 6\tAnn Lee\nT2\tperson 0\tAnn\n")
+    chooser = page.get_by_label("Documents", exact=True)
+    chooser.set_input_files(files)
+    faults = page.get_by_role("alert").get_by_role("listitem")
+    expect(faults).to_have_count(2)
+    expect(faults.first).to_contain_text("two.ann, line 1: characters 0 to 6 read 'Ann Le', not 'Ann Lee'")
+    expect(faults.last).to_contain_text("two.ann, line 2: expected 'T1<tab>Type start end<tab>text'")
+    assert axe(page) == []
+    open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
+    (tmp_path / "two.ann").unlink()
+    chooser.set_input_files([file for file in files if file.exists()])
+    expect(page.get_by_label("The documents")).to_contain_text("3 documents, 24 tokens, known mentions in 2.")
+    page.get_by_label("Title").fill("Brat")
+    page.get_by_role("button", name="Begin").press("Enter")
+    page.get_by_role("heading", name="Documents to read, for recall").wait_for()
+    assert axe(page) == []
+    page.get_by_label("Drawn").select_option("entity")
+    control(page, "How many").fill("2")
+    page.get_by_role("button", name="Draw them").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "'law' must be uniform where some documents have no known mentions"
+    )
+    page.get_by_label("Drawn").select_option("uniform")
+    page.get_by_role("button", name="Draw them").press("Enter")
+    page.get_by_role("heading", name="Brat: documents").wait_for()
+    expect(page.locator(".tiles")).to_contain_text("of 2, by 3 each")
+    assert axe(page) == []
+    page.get_by_role("link", name="Leaderboard").press("Enter")
+    expect(page.get_by_role("link", name="Documents")).to_be_visible()
+    expect(page.get_by_role("button", name="Draw them")).to_have_count(0)
     open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
 
 

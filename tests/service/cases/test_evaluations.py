@@ -86,7 +86,8 @@ def test_from_submission_to_leaderboard_and_the_same_numbers_from_the_folder(
     folder = house.pools.home / house.evaluations.row(project).folder
     assert main(["pool", "scores", str(folder), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said == {key: value for key, value in board.items() if key != "hidden"}
+    assert said == {key: value for key, value in board.items() if key not in {"hidden", "doubt"}}
+    assert board["doubt"].startswith("Labels are taken for right, and scores speak of the labels as given: ")
     assert house.feeds.is_done(project)
     described = house.evaluations.describe(project, campaign)
     assert described["spent"] == pytest.approx(0.05 * n)

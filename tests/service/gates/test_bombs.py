@@ -186,6 +186,11 @@ def test_files_for_evaluations_tables_and_gold_are_refused_within_bounded_memory
         duckdb.sql(query.format(most=most)).write_parquet(str(path), compression="zstd")
         found[f"parquet: {name}"] = send(service, token, address + ".parquet", path.read_bytes())
         path.unlink()
+    for name, (n_files, each) in {"one long text": (1, size), "many texts": (500, size // 500 + 10**6)}.items():
+        with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            for number in range(n_files):
+                archive.writestr(f"{number}.txt", b"x" * each)
+        found[f"zip: {name}"] = send(service, token, address + ".zip", (tmp_path / "bomb.zip").read_bytes())
     for ending in (".csv", ".jsonl", ".parquet"):
         found[f"a gigabyte {ending}"] = send(service, token, address + ending, b"", 10**9)
     growth = memory_of(service.process.pid, "VmHWM") - before

@@ -1,13 +1,14 @@
 """Documents: import of every format with offsets checked, tokens and sentences of many scripts."""
 
 import json
+import zipfile
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.demo.relations import make_corpus
-from karat.documents.read import read_documents
+from karat.documents.read import MOST_FAULTS, read_documents
 from karat.documents.relations import check_relations
 from karat.documents.text import fault_of_span, sentence_around, sentences_of, tokens_of
 from karat.errors import InvalidData
@@ -51,6 +52,87 @@ def test_defects_are_named(tmp_path, name, content, message):
     (tmp_path / name).write_text(content, encoding="utf-8")
     with pytest.raises(InvalidData, match=message):
         read_documents(tmp_path / name)
+
+
+def test_every_fault_is_named_up_to_a_limit(tmp_path):
+    folder = tmp_path / "brat"
+    folder.mkdir()
+    for name in "abc":
+        (folder / f"{name}.txt").write_text(TEXT, encoding="utf-8")
+    (folder / "a.ann").write_text("T1\tplace 0 2\tZoë\nT2\tperson 0 3\tZoë\nT3\tplace 9\tx\n", encoding="utf-8")
+    (folder / "c.txt").write_text(" ")
+    with pytest.raises(InvalidData) as caught:
+        read_documents(folder)
+    assert [(defect.line, defect.message.partition(":")[0]) for defect in caught.value.defects] == [
+        (1, "a.ann, line 1"), (3, "a.ann, line 3"), (None, "c.txt"),
+    ]  # fmt: skip
+    lines = ['{"id": "a", "text": "ab"}', "no JSON", '{"id": "b"}',
+             '{"id": "c", "text": "xy", "mentions": [{"start": 0}, {"start": 0, "end": 9, "type": "t", "text": "x"}]}',
+             '{"id": "a", "text": "again"}']  # fmt: skip
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    with pytest.raises(InvalidData, match="5 defects, nothing was taken") as caught:
+        read_documents(tmp_path / "a.jsonl")
+    assert [defect.line for defect in caught.value.defects] == [2, 3, 4, 4, 5]
+    (tmp_path / "a.jsonl").write_text('{"id": "b"}\n' * 5000)
+    with pytest.raises(InvalidData) as caught:
+        read_documents(tmp_path / "a.jsonl")
+    assert len(caught.value.defects) == MOST_FAULTS + 1
+
+
+def zip_of(path, files):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return path
+
+
+def test_a_zip_reads_as_the_folder_in_it(tmp_path):
+    files = {"news/a.txt": TEXT, "news/a.ann": "T1\tperson 0 3\tZoë\n", "news/b.txt": "Only this.",
+             "news/notes.md": "no", "__MACOSX/news/._a.txt": b"\x00", "../../outside.txt": "Not taken."}  # fmt: skip
+    found = read_documents(zip_of(tmp_path / "news.zip", files))
+    assert [document.name for document in found] == ["a", "b"]
+    assert found[0].mentions[0].type == "person"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["news.zip"]
+
+
+@pytest.mark.parametrize(("files", "message"), [
+    ({"a.md": "x"}, "news.zip: no .txt file in it"),
+    ({"x/a.txt": "x", "y/a.txt": "x"}, "news.zip: 'a.txt' is in it twice"),
+    ({"a.txt": "x", "b.ann": "T1"}, "b.ann: there is no b.txt beside it"),
+    ({"a.txt": b"\xff\xfe\xff"}, "a.txt"),
+    ({f"{k}.txt": b"\x00" * 50_000_000 for k in range(9)}, "at most 400,000,000 bytes once unpacked"),
+])  # fmt: skip
+def test_a_bad_zip_is_refused_with_its_reason(tmp_path, files, message):
+    with pytest.raises(InvalidData, match=message):
+        read_documents(zip_of(tmp_path / "news.zip", files))
+
+
+def test_what_is_no_zip_is_refused(tmp_path):
+    (tmp_path / "news.zip").write_text("no zip")
+    with pytest.raises(InvalidData, match=r"news.zip cannot be unpacked: File is not a zip file\."):
+        read_documents(tmp_path / "news.zip")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_every_fault_of_a_submission_is_named(tmp_path, ending):
+    good = {"document": "a", "subject": "Zoë", "predicate": "p", "object": "K", "subject_mention": "Zoë",
+            "subject_start": 0, "subject_end": 3, "object_mention": "met", "object_start": 6,
+            "object_end": 9}  # fmt: skip
+    rows = [good, {**good, "document": "b"}, {**good, "subject_end": 4}, {**good, "predicate": "q"}, good,
+            {**good, "object_start": -1}]  # fmt: skip
+    path = tmp_path / f"s{ending}"
+    if ending == ".csv":
+        path.write_text("\n".join(",".join(map(str, row)) for row in [good, *(each.values() for each in rows)]) + "\n")
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(InvalidData) as caught:
+        check_relations(path, texts_of=lambda _: {"a": TEXT}, predicates=["p"])
+    first = 2 if ending == ".csv" else 1
+    said = {defect.line - first: defect.message for defect in caught.value.defects}
+    assert sorted(said) == [1, 2, 3, 4, 5]
+    assert "no document 'b'" in said[1]
+    assert "stands already in line" in said[4]
+    assert said[2].startswith(f"s{ending}, line {first + 2}: subject characters 0 to 4")
 
 
 @pytest.mark.parametrize("line", ["T1\tplace 0\tZoë", "T1\tplace 0 1;2 3\tZoë", "T1\tplace 0 2\tZoë"])
