@@ -59,7 +59,7 @@ def answer_all(house, project, campaign, crowd, truth, rng):
 
 
 @pytest.mark.slow
-def test_twenty_systems_and_a_crowd_that_is_right_85_percent_of_the_time(tmp_path, capsys):
+def test_twenty_systems_and_a_crowd_that_is_right_85_percent_of_the_time(tmp_path, capsys, root):
     """The leaderboard is that of a pool told the same votes, and costs a fraction of what the systems would alone."""
     corpus = make_corpus(200, seed=1)
     systems = make_systems(corpus, 20, seed=1)
@@ -94,3 +94,6 @@ def test_twenty_systems_and_a_crowd_that_is_right_85_percent_of_the_time(tmp_pat
     assert n_answers == 3 * n_labels
     assert spent == pytest.approx(0.05 * n_answers)
     assert n_labels < 0.5 * alone
+    page = " ".join((root / "docs/how-to/run-a-shared-task.md").read_text(encoding="utf-8").split())
+    assert f"they took {n_labels} labels, which is {spent:.2f} at 0.05 an answer" in page
+    assert f"they would need {alone:,} labels at most, or {0.15 * alone:.2f}" in page
