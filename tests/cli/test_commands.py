@@ -7,6 +7,7 @@ import json
 import resource as resource_module
 import subprocess
 import sys
+from pathlib import Path
 
 import builders
 import numpy as np
@@ -347,6 +348,8 @@ def test_demo(karat_cli, tmp_path):
     points = ran.json["curves"]["uniform"]["points"]
     whole = points["precision_low"][-1], points["precision_high"][-1]
     assert whole[0] <= truth["8000"] <= whole[1]
+    assert "contradicted" in {assumption["verdict"] for assumption in ran.json["curves"]["paula"]["assumptions"]}
+    assert "the labels contradict its assumptions" in (tmp_path / "demo/report.html").read_text(encoding="utf-8")
 
 
 def test_demo_in_words(karat_cli, tmp_path):
@@ -370,8 +373,22 @@ def test_the_whole_demo_in_under_a_minute(tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
-    assert json.loads(ran.stdout)["n_items"] >= 200_000
+    found = json.loads(ran.stdout)
+    assert found["n_items"] >= 200_000
     assert child_seconds() - start < 60
+    page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for curve in found["curves"].values():  # one demo, one number: run tools/make_pictures.py too if it changes
+        assert f"{curve['n_labels']:,}" in page
+
+
+def test_the_example_of_the_readme_needs_no_table_library(tmp_path):
+    page = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    example = page.partition("```python\n")[2].partition("```")[0]
+    absent = "import sys; sys.modules.update(dict.fromkeys(['pandas', 'polars', 'pyarrow']))\n"
+    ran = subprocess.run([sys.executable, "-c", absent + example], cwd=tmp_path, capture_output=True, text=True,
+                         check=False)  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    assert "Of 20,000 items, between" in ran.stdout
 
 
 # --- help, version, complaints

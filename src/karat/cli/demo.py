@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -12,16 +11,13 @@ import typer
 from karat import _check, plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, watch
-from karat.demo.facts import N_FACTS, Facts, make_facts
+from karat.demo.facts import N_FACTS, write_facts
 from karat.designs.certify import Certify
 from karat.designs.paula import Paula
 from karat.designs.uniform import Uniform
 from karat.draws import Labels
 from karat.errors import InvalidInput
-from karat.report.page import marks, render_report
-
-if TYPE_CHECKING:
-    from karat.curves import Curve
+from karat.report.page import curve_title, marks, render_report
 
 _AT_A_TIME = 20
 _GUIDELINES = """A fact is **right** if it holds exactly.
@@ -62,14 +58,12 @@ def run(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInput(f"{folder} cannot be made: {error.strerror}.") from error
-    facts = make_facts(items, seed=seed)
     resource = folder / "facts.csv"
-    _write_facts(resource, facts)
+    truth_of = write_facts(resource, items, seed=seed)
     if serve:
-        _serve(folder, facts, seed=seed, accuracy=crowd, port=port)
+        _serve(resource, truth_of, seed=seed, accuracy=crowd, port=port)
         return
     engine = study.open_resource(resource, score="score", id="id", seed=seed)
-    truth_of = dict(zip(facts.id, facts.label.tolist(), strict=True))
     truth = np.array([truth_of[str(id_)] for id_ in engine.ids_at(np.arange(1, items + 1))], dtype=np.int8)
     curves = {}
     for method in watch("buying labels")((Certify(), Paula(), Uniform())):
@@ -84,12 +78,12 @@ def run(
     with study.write_whole(report) as stream:
         stream.write(
             render_report(main, title="How good is the demo knowledge base?", draw=draw, truth=truth,
-                          others={name: curves[name] for name in ("paula", "uniform")},
+                          others=[curves["paula"], curves["uniform"]],
                           commands=[f"karat demo --items {items} --seed {seed}"])
         )  # fmt: skip
     plotting.save(
         plotting.draw_bounds(
-            {_title(curve): curve.points(2000) for curve in curves.values()},
+            {curve_title(curve): curve.points(2000) for curve in curves.values()},
             truth=truth,
             title=f"{items:,} facts: what the labels certify",
         ),
@@ -104,12 +98,13 @@ def run(
             "curves": {name: curve.to_dict() for name, curve in curves.items()},
         })  # fmt: skip
         return
-    print_text(f"Generated {items:,} facts such as “{facts.subject[0]} {facts.relation[0]} {facts.object[0]}”.\n")
+    some = engine.items_at(np.array([np.argmax(truth) + 1])).payload[0]
+    print_text(f"Generated {items:,} facts such as “{some['subject']} {some['relation']} {some['object']}”.\n")
     rows = []
     for rank in marks(items):
         cells = [f"{interval.low:.3f} – {interval.high:.3f}" for interval in (c.at(rank) for c in curves.values())]
         rows.append([f"top {rank:,}", f"{hits[rank - 1] / rank:.3f}", *cells])
-    print_table(["", "truth", *(_title(curve) for curve in curves.values())], rows,
+    print_table(["", "truth", *(curve_title(curve) for curve in curves.values())], rows,
                 title="Precision")  # fmt: skip
     for curve in curves.values():
         for assumption in curve.contradicted:
@@ -117,12 +112,7 @@ def run(
     print_text(f"\nRead {report}, look at {picture}; the resource is {resource}.")
 
 
-def _title(curve: Curve) -> str:
-    doubt = "; its assumptions are contradicted" if curve.contradicted else ""
-    return f"{curve.method}: {curve.n_labels:,} labels{doubt}"
-
-
-def _serve(folder: Path, facts: Facts, *, seed: int, accuracy: float | None, port: int) -> None:
+def _serve(resource: Path, truth: dict[str, int], *, seed: int, accuracy: float | None, port: int) -> None:
     """Open the facts in the labelling service, where the last demo stopped if there was one."""
     from karat.cli.serve import start  # noqa: PLC0415  # only --serve waits for the service
     from karat.service.campaign import Campaign  # noqa: PLC0415
@@ -131,23 +121,15 @@ def _serve(folder: Path, facts: Facts, *, seed: int, accuracy: float | None, por
     from karat.service.problems import NotFound  # noqa: PLC0415
     from karat.web.settings import Settings  # noqa: PLC0415
 
-    settings = Settings.read(db=str(folder / f"demo-{len(facts.id)}-{seed}.db"), port=port)
+    settings = Settings.read(db=str(resource.parent / f"demo-{len(truth)}-{seed}.db"), port=port)
     house = Installation(settings.db)
     try:
         project = house.project("demo-facts")
     except NotFound:
-        engine = study.open_resource(folder / "facts.csv", score="score", id="id", seed=seed)
+        engine = study.open_resource(resource, score="score", id="id", seed=seed)
         campaign = Campaign(question="Is this fact true?", template="triple", guidelines=_GUIDELINES, price=0.05,
                             currency="EUR")  # fmt: skip
         project = house.create_project("Demo facts", engine, campaign, by=house.owner())
     if accuracy is not None:
-        truth = dict(zip(facts.id, facts.label.tolist(), strict=True))
         Crowd(house, project, truth=truth, accuracy=accuracy, seed=seed).start()
     start(settings, house)
-
-
-def _write_facts(path: Path, facts: Facts) -> None:
-    with study.write_whole(path, newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "subject", "relation", "object", "score"])
-        writer.writerows(zip(facts.id, facts.subject, facts.relation, facts.object, facts.score.tolist(), strict=True))

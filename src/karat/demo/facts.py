@@ -6,11 +6,13 @@ paper. Scores have four digits, so many are tied.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from karat.results import make_frame
+from karat.study import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,18 +74,23 @@ def make_facts(n_facts: int = N_FACTS, *, seed: int = 7) -> Facts:
     )
 
 
-def make_table(n_facts: int = N_FACTS, *, seed: int = 7) -> tuple[Any, dict[str, int]]:
-    """Return the facts as a table (pandas, Polars or PyArrow, whichever is there), and the truth of each by id.
+def write_facts(path: str | Path, n_facts: int = N_FACTS, *, seed: int = 7) -> dict[str, int]:
+    """Write the facts as CSV, without their labels, and return those by id: what people would answer.
 
     Examples
     --------
-    >>> facts, truth = make_table(100)
-    >>> len(facts), len(truth), "label" in facts.columns
-    (100, 100, False)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     truth = write_facts(Path(folder, "facts.csv"), 100)
+    ...     print(Path(folder, "facts.csv").read_text().splitlines()[0], len(truth))
+    id,subject,relation,object,score 100
     """
-    columns = make_facts(n_facts, seed=seed)._asdict()
-    truth = dict(zip(columns["id"], columns.pop("label").tolist(), strict=True))
-    return make_frame({name: np.asarray(values) for name, values in columns.items()}), truth
+    facts = make_facts(n_facts, seed=seed)
+    with write_whole(path, newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "subject", "relation", "object", "score"])
+        writer.writerows(zip(facts.id, facts.subject, facts.relation, facts.object, facts.score.tolist(), strict=True))
+    return dict(zip(facts.id, facts.label.tolist(), strict=True))
 
 
 def _sum(rng: np.random.Generator, right: bool) -> tuple[str, str, str]:  # noqa: FBT001

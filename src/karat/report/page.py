@@ -13,7 +13,7 @@ from karat.results import show
 from karat.showing import shown_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
@@ -48,7 +48,7 @@ def render_report(
     title: str = "How good are my predictions?",
     draw: Draw | None = None,
     truth: NDArray[Any] | None = None,
-    others: Mapping[str, Curve] | None = None,
+    others: Sequence[Curve] = (),
     commands: Sequence[str] = (),
 ) -> str:
     """Return the page for a curve.
@@ -87,12 +87,11 @@ def render_report(
         _interval_table(curve.summary()),
     ]
     if others:
-        all_curves = {f"{curve.method} ({curve.n_labels:,} labels)": curve.points(2000)}
-        all_curves |= {f"{name} ({other.n_labels:,} labels)": other.points(2000) for name, other in others.items()}
+        all_curves = {curve_title(one): one.points(2000) for one in (curve, *others)}
         parts += [
             "<h2>Against other methods</h2>",
             figure(plotting.draw_bounds(all_curves, truth=truth), "What each method certifies about the same list."),
-            _method_table({curve.method: curve, **others}),
+            _method_table([curve, *others]),
         ]
     if curve.is_whole:  # recall needs the whole list
         parts += [
@@ -190,12 +189,19 @@ def _interval_table(intervals: Sequence[Interval]) -> str:
     return table(["", "estimate", "at least", "at most"], rows)
 
 
-def _method_table(curves: Mapping[str, Curve]) -> str:
+def curve_title(curve: Curve) -> str:
+    """Name a curve among those of other methods."""
+    doubt = "; its assumptions are contradicted" if curve.contradicted else ""
+    return f"{curve.method}: {curve.n_labels:,} labels{doubt}"
+
+
+def _method_table(curves: Sequence[Curve]) -> str:
     rows = []
-    for name, curve in curves.items():
+    for curve in curves:
         whole = curve.at(curve.n_items)
         crossed = "bounds cross" if curve.crossed else f"{whole.low:.1%} – {whole.high:.1%}"
-        rows.append([name, f"{curve.n_labels:,}", crossed, curve.guarantee])
+        basis = "none: the labels contradict its assumptions" if curve.contradicted else curve.guarantee
+        rows.append([curve.method, f"{curve.n_labels:,}", crossed, basis])
     return table(["method", "labels", "precision of the whole list", "guarantee"], rows)
 
 

@@ -39,7 +39,7 @@ def page(labels):
     builders.answer(design, labels)
     other = builders.curve_of(karat.Uniform(labels=3000), labels)
     return render_report(
-        design.curve(), title="Is <it> good?", draw=design.draw, truth=labels, others={"uniform": other},
+        design.curve(), title="Is <it> good?", draw=design.draw, truth=labels, others=[other],
         commands=["karat curve draw.json labels.csv --html report.html"],
     )  # fmt: skip
 
