@@ -248,7 +248,7 @@ class Curve(Tabular):
     def _rank(self, rank: int) -> int:
         if np.ndim(rank) != 0:
             raise _check.refuse("rank", f"a whole number from 1 to {self.n_items:,}", rank)
-        return int(self._ranks([rank])[0])
+        return int(self._ranks(rank)[0])
 
     def _shares(self, name: str, values: ArrayLike) -> Floats:
         at = np.atleast_1d(np.asarray(values, dtype=np.float64))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import dataclasses
 import json
+import re
 import resource as resource_module
 import subprocess
 import sys
@@ -16,6 +18,8 @@ import pytest
 
 import karat
 from karat.cli.main import make_app
+from karat.cli.options import METHOD_PARAMETERS
+from karat.designs import catalogue
 
 N = 6000
 METHODS = {
@@ -428,14 +432,37 @@ def test_help_has_examples_and_json(karat_cli, command):
 @pytest.mark.parametrize("command", ["plan", "draw", "simulate"])
 def test_examples_in_help_name_options_that_exist(karat_cli, command):
     """Every long option of an example is one of the command's own."""
-    import re
-
     out = karat_cli(command, "--help").out
     example = re.findall(rf"karat {command} [^│╭]*?(?:\n\s*\n)", out)
     assert example
     own = set(re.findall(r"[│*] +(--[a-z-]+)", out))
     for option in re.findall(r"--[a-z-]+", " ".join(example)):
         assert option in own
+
+
+def test_an_error_names_the_option_of_its_command(karat_cli, drawn):
+    files = drawn("uniform")
+    ran = karat_cli("curve", *files, "--at", 1_000_000)
+    assert ran.err == "karat: '--at' must be a whole number from 1 to 6,000; got 1000000.\n"
+    assert "'--precision' must be in (0, 1]; got 2.0." in karat_cli("gate", *files, "--precision", 2).err
+    assert "'--rank' must be" in karat_cli("gate", *files, "--precision", 0.5, "--rank", 0).err
+
+
+@pytest.mark.parametrize("command", ["draw", "pool create", "judge project"])
+def test_help_names_no_type_of_a_flag(karat_cli, command):
+    page = karat_cli(*command.split(), "--help").out
+    assert "--json" in page
+    assert "<bool>" not in page
+
+
+def test_defaults_in_help_are_those_of_the_methods():
+    told = {name: re.findall(r"\[default: ([^]]+)\]", text) for name, (_, text) in METHOD_PARAMETERS.items()}
+    for name in catalogue.METHODS:
+        for field in dataclasses.fields(catalogue.make_method(name)):
+            if field.default is not None and field.default is not False:
+                assert str(field.default) in told[field.name], (name, field.name)
+            elif field.default is None:
+                assert told[field.name], (name, field.name)
 
 
 def test_version(karat_cli):
@@ -454,12 +481,22 @@ def test_as_a_module():
     ("argv", "word"),
     [
         (["bogus"], "No such command 'bogus'"),
-        (["plan"], "--items"),
-        (["plan", "--items", "0", "--method", "paula"], "'n_items' must be"),
+        (["plan"], "'SOURCE' or '--items' must be given"),
+        (["plan", "x.csv", "--items", "5"], "'--items' must be left out"),
+        (["plan", "--items", "5", "--budget", "0"], "'--budget' must be a whole number of at least 1; got 0."),
+        (
+            ["draw", "x.csv", "--score", "s", "-o", ".", "--confidence", "2"],
+            "'--confidence' must be in (0, 1); got 2.0.",
+        ),
+        (["pool", "scores", "nowhere"], "nowhere holds no pool; 'karat pool create nowhere' or"),
+        (["plan", "--items", "0", "--method", "paula"], "'--items' must be"),
         (["plan", "--items", "x"], "--items"),
-        (["plan", "--items", "5", "--method", "magic"], "'method' must be one of"),
-        (["plan", "--items", "5", "--method", "paula", "--alpha", "0.1"], "paula has"),
-        (["plan", "--items", "5", "--method", "paula", "--epsilon", "2"], "'epsilon' must be in (0, 1]; got 2.0."),
+        (["plan", "--items", "5", "--method", "magic"], "'--method' must be one of"),
+        (
+            ["plan", "--items", "5", "--method", "paula", "--alpha", "0.1"],
+            "'--alpha' does not go with '--method paula', which takes --epsilon, --window, --stable-after.",
+        ),
+        (["plan", "--items", "5", "--method", "paula", "--epsilon", "2"], "'--epsilon' must be in (0, 1]; got 2.0."),
         (["plan", "--items", "5", "--plot", "x.png"], "'--plot' goes with '--compare'"),
         (["metrics", "none.csv", "--score", "s", "--label", "l"], "No file matches 'none.csv'"),
         (["curve", "none.json", "none.csv"], "none.json cannot be read"),

@@ -52,10 +52,12 @@ def test_plans_of_the_papers_sizes(n_items, labels, karat_cli):
 
 
 def test_a_plan_needs_one_size(facts, karat_cli):
-    for arguments in ((), (facts, "--items", 5)):
+    both = f"'--items' must be left out where a resource is counted; got 5 and {facts}."
+    neither = "'SOURCE' or '--items' must be given: a resource whose items are counted, or their number."
+    for arguments, message in (((), neither), ((facts, "--items", 5), both)):
         ran = karat_cli("plan", *arguments)
         assert ran.code == 1
-        assert ran.err == "karat: '--items' or a resource must be given, not both.\n"
+        assert ran.err == f"karat: {message}\n"
 
 
 def test_a_draw_is_the_same_on_every_engine(facts, karat_cli, tmp_path):

@@ -59,12 +59,12 @@ def run(
 
         karat draw 'parts/*.csv' --score score --method uniform --labels 2000 --seed 7 -o draw.json
     """
+    method = choice.make()
     for option, path in (("--output", output), ("--items-out", items_out)):
         if path is not None and path.exists() and not overwrite:
             raise InvalidInput(
                 f"{path} exists: labels bought for it would be lost. Give '{option}' another name, or '--overwrite'."
             )
-    method = choice.make()
     with watch_scans() as watch:
         resource = study.open_resource(
             source,

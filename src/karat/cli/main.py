@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -12,7 +11,9 @@ import typer
 
 import karat
 from karat.cli.output import complain, print_defects
+from karat.cli.pages import Command, Group
 from karat.cli.summaries import summary_of
+from karat.cli.wording import name_options
 from karat.errors import InvalidData, KaratError
 
 COMMANDS = (
@@ -48,6 +49,7 @@ def make_app(only: str | None = None) -> typer.Typer:
     """
     app = typer.Typer(
         name="karat",
+        cls=Group,
         help="How good are my predictions? Curves with bounds that hold, from few labels.",
         no_args_is_help=True,
         add_completion=False,
@@ -61,10 +63,13 @@ def make_app(only: str | None = None) -> typer.Typer:
         return app
     for name in COMMANDS:
         if only in {name, None}:
-            app.command(name)(import_module(f"karat.cli.{_MODULES.get(name, name)}").run)
+            app.command(name, cls=Command)(import_module(f"karat.cli.{_MODULES.get(name, name)}").run)
     for name in GROUPS:
         if only in {name, None}:
-            app.add_typer(import_module(f"karat.cli.{name}").group)
+            group = import_module(f"karat.cli.{name}").group
+            for command in group.registered_commands:
+                command.cls = Command
+            app.add_typer(group, cls=Group)
     return app
 
 
@@ -86,12 +91,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        app = make_app(next((word for word in arguments if not word.startswith("-")), ""))
+        app = make_app(_first_word(arguments))
         result = app(args=arguments, prog_name="karat", standalone_mode=False)
     except KaratError as error:
         if isinstance(error, InvalidData) and error.defects and "--json" in arguments:
             print_defects(error)
-        return complain(in_options(str(error), arguments))
+        return complain(_in_options(str(error), arguments))
     except (KeyboardInterrupt, typer.Abort):
         return complain("interrupted; nothing was left half written.")
     except BrokenPipeError:  # the reader of our output has seen enough
@@ -108,15 +113,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
-def in_options(text: str, arguments: Sequence[str]) -> str:
-    """Return an error of a command of a group with the library's arguments named as the command names them."""
-    if len(arguments) < 2 or arguments[0] not in GROUPS:
-        return text
-    names = getattr(import_module(f"karat.cli.{arguments[0]}"), "OPTIONS", {})
-    for name, option in names.items():
-        text = re.sub(rf"'{name}'(?= must| and )|\b{name}=(True|False)", f"'{option}'", text)
-        text = text.replace(f"pass '{option}'", f"give {option}")
-    return text
+def _first_word(arguments: Sequence[str]) -> str:
+    return next((word for word in arguments if not word.startswith("-")), "")
+
+
+def _in_options(text: str, arguments: Sequence[str]) -> str:
+    """Return an error with the library's arguments named as the command that was run names them."""
+    name = _first_word(arguments)
+    command = typer.main.get_command(make_app(name))
+    for word in arguments:
+        command = getattr(command, "commands", {}).get(word, command)
+    module = import_module(f"karat.cli.{_MODULES.get(name, name)}")
+    return name_options(text, command, getattr(module, "OPTIONS", {}))
 
 
 def entry() -> None:

@@ -57,41 +57,49 @@ Db = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
+def flag(parameter: str) -> str:
+    """Return the option of a method's parameter."""
+    return "--confidence" if parameter == "confidence_level" else "--" + parameter.replace("_", "-")
+
+
 def _option(kind: Any, flag: str, help_text: str) -> Any:
     return Annotated[kind, typer.Option(flag, help=help_text, rich_help_panel="Method")]
 
 
-# parameter of a method -> its option
-_METHOD_OPTIONS: dict[str, Any] = {
-    "confidence_level": _option(float | None, "--confidence", "Probability that all bounds hold at once."),
-    "target": _option(str | None, "--target", "certify: within 'relative', 'absolute' or 'either' of the truth."),
-    "relative": _option(float | None, "--relative", "certify: wanted relative tightness."),
-    "absolute": _option(float | None, "--absolute", "certify: wanted absolute tightness of precision."),
-    "from_rank": _option(int | None, "--from-rank", "certify: the tightness counts from this rank on."),
-    "top": _option(int | None, "--top", "certify: only this many items matter."),
-    "budget": _option(int | None, "--budget", "certify: buy at most this many labels."),
-    "looks": _option(int | None, "--looks", "certify: label in so many rounds."),
-    "side": _option(str | None, "--side", "certify: 'both', or only the 'lower' or 'upper' bound."),
-    "lean": _option(bool | None, "--lean", "certify: fewer labels, tightness missed a little more often."),
-    "pilot": _option(int | None, "--pilot", "certify: labels for planning."),
-    "pending": _option(int | None, "--pending", "certify: how many answers are usually out at once."),
-    "sensitivity": _option(
-        str | None, "--sensitivity", "certify: chance that a right item is labelled right: .95 or .9-.97."
+# parameter of a method -> kind and help of its option; defaults are said here, as importing all methods takes long
+METHOD_PARAMETERS: dict[str, tuple[type, str]] = {
+    "confidence_level": (float, "Probability that all bounds hold at once. [default: 0.95]"),
+    "target": (
+        str,
+        "certify: tightness to either side of the bounds' middle: relative, absolute or either. [default: either]",
     ),
-    "specificity": _option(str | None, "--specificity", "certify: chance that a wrong item is labelled wrong."),
-    "gold_positives": _option(
-        str | None, "--gold-positives", "certify: right gold items labelled right / in all: 97/100."
+    "relative": (float, "certify: to either side, as a share of the right items. [default: 0.08]"),
+    "absolute": (float, "certify: to either side, in precision. [default: 0.02]"),
+    "from_rank": (int, "certify: the target counts from this rank on. [default: 1000]"),
+    "top": (int, "certify: only this many items matter. [default: all]"),
+    "budget": (int, "certify: buy at most this many labels. [default: what the target needs]"),
+    "looks": (int, "certify: label in so many rounds. [default: 1]"),
+    "side": (str, "certify: 'both', or only the 'lower' or 'upper' bound. [default: both]"),
+    "lean": (bool, "certify: fewer labels, the target missed a little more often."),
+    "pilot": (int, "certify: labels for planning. [default: by the length of the list]"),
+    "pending": (int, "certify: how many answers are usually out at once. [default: 0]"),
+    "sensitivity": (
+        str,
+        "certify: chance that a right item is labelled right: .95 or .9-.97. [default: labels are right]",
     ),
-    "gold_negatives": _option(str | None, "--gold-negatives", "certify: wrong gold items labelled wrong / in all."),
-    "epsilon": _option(
-        float | None, "--epsilon", "paula, stratified: ratio of the grid. point: wanted factor 1 + epsilon."
+    "specificity": (str, "certify: chance that a wrong item is labelled wrong. [default: labels are right]"),
+    "gold_positives": (str, "certify: right gold items labelled right / in all: 97/100. [default: none]"),
+    "gold_negatives": (str, "certify: wrong gold items labelled wrong / in all. [default: none]"),
+    "epsilon": (
+        float,
+        "paula, stratified: ratio of the grid [default: 0.03]. point: wanted factor 1 + epsilon [default: 0.05].",
     ),
-    "window": _option(int | None, "--window", "paula, stratified: labels at each grid point."),
-    "stable_after": _option(int | None, "--stable-after", "paula, stratified: label everything up to this rank."),
-    "alpha": _option(float | None, "--alpha", "uniform: wanted factor 1 + alpha."),
-    "precision": _option(float | None, "--precision", "stratified, uniform, point: the precision to plan for."),
-    "labels": _option(int | None, "--labels", "uniform, point: buy this many labels."),
-    "rank": _option(int | None, "--rank", "point: the rank in question."),
+    "window": (int, "paula, stratified: labels at each grid point. [default: 100]"),
+    "stable_after": (int, "paula, stratified: label everything up to this rank. [default: what the analysis needs]"),
+    "alpha": (float, "uniform: wanted factor 1 + alpha. [default: 0.08]"),
+    "precision": (float, "The precision to plan for: uniform, point [default: 0.7], stratified [default: 0.5]."),
+    "labels": (int, "uniform, point: buy this many labels. [default: what the wanted factor needs]"),
+    "rank": (int, "point: the rank in question. [default: the whole list]"),
 }
 
 
@@ -102,6 +110,11 @@ class Choice(NamedTuple):
     given: dict[str, Any]
 
     def make(self) -> Method:
+        known = catalogue.parameters_of(self.name)
+        stray = [flag(key) for key in self.given if key not in known]
+        if stray:
+            taken = ", ".join(flag(key) for key in known)
+            raise InvalidInput(f"'{stray[0]}' does not go with '--method {self.name}', which takes {taken}.")
         return catalogue.make_method(self.name, **{key: _read(key, value) for key, value in self.given.items()})
 
 
@@ -116,13 +129,18 @@ def with_method(command: Callable[..., Any]) -> Callable[..., Any]:
         annotation=_option(str, "--method", f"One of {', '.join(catalogue.METHODS)}."),
     )
     options = [
-        inspect.Parameter(f"method_{key}", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for key, annotation in _METHOD_OPTIONS.items()
+        inspect.Parameter(
+            f"method_{key}",
+            inspect.Parameter.KEYWORD_ONLY,
+            default=None,
+            annotation=_option(kind | None, flag(key), text),
+        )
+        for key, (kind, text) in METHOD_PARAMETERS.items()
     ]
 
     @functools.wraps(command)
     def wrapped(**given: Any) -> Any:
-        options_ = {key: given.pop(f"method_{key}") for key in _METHOD_OPTIONS}
+        options_ = {key: given.pop(f"method_{key}") for key in METHOD_PARAMETERS}
         chosen = {key: value for key, value in options_.items() if value is not None}
         return command(choice=Choice(given.pop("method"), chosen), **given)
 

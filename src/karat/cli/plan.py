@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from karat import _check, plotting
-from karat.cli.options import AsJson, Choice, EngineName, IdColumn, MemoryLimit, SpillDirectory, with_method
+from karat.cli.options import AsJson, Choice, EngineName, IdColumn, MemoryLimit, SpillDirectory, flag, with_method
 from karat.cli.output import print_json, print_table, print_text, say, watch_scans
 from karat.designs.catalogue import make_method
 from karat.errors import InvalidInput
@@ -80,8 +80,10 @@ def run(
 
         karat plan spark://master:7077/data/facts --score confidence --id fact
     """
-    if (items is None) == (not source):
-        raise InvalidInput("'--items' or a resource must be given, not both.")
+    if items is None and not source:
+        raise InvalidInput("'SOURCE' or '--items' must be given: a resource whose items are counted, or their number.")
+    if items is not None and source:
+        raise InvalidInput(f"'--items' must be left out where a resource is counted; got {items} and {source[0]}.")
     opening: dict[str, Any] = {
         "id": id,
         "engine": engine,
@@ -138,7 +140,9 @@ def _look_at(source: list[str], score: str | None, *, engine: str, **opening: An
 
 
 def _explain_certify(planned: dict[str, Any]) -> None:
-    print_text(f"To be {planned['target']}; simulated: {planned['labels_low']:,} to {planned['labels_high']:,} labels.")
+    print_text(
+        f"For bounds {planned['target']}; simulated: {planned['labels_low']:,} to {planned['labels_high']:,} labels."
+    )
     for row in planned["budgets"]:
         widths = [f"±{row['half_width_relative']:.0%}", f"±{row['half_width_absolute']:.3f}"]
         width = " or ".join(text for text, key in zip(widths, _WIDTHS, strict=True) if row[key] > 0)
@@ -166,9 +170,9 @@ def _read_rates(text: str | None, items: int) -> dict[int, float] | None:
 
 
 def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: bool) -> None:
-    stray = set(given) - {"window", "precision", "confidence_level"}
+    stray = sorted(flag(key) for key in set(given) - {"window", "precision", "confidence_level"})
     if stray:
-        raise InvalidInput(f"'--compare' takes --window, --precision and --confidence; got {', '.join(sorted(stray))}.")
+        raise InvalidInput(f"'--compare' takes --window, --precision and --confidence; got {', '.join(stray)}.")
     window = given.get("window")
     planned_precision, level = given.get("precision", 0.5), given.get("confidence_level", 0.95)
     rows: list[dict[str, Any]] = []

@@ -47,7 +47,7 @@ def create(
     pool: Folder,
     seed: Annotated[int, typer.Option(help="Decides which items are drawn.")] = 0,
     half_width: Annotated[float, typer.Option(help="How well each system's precision shall be known.")] = 0.05,
-    confidence: Annotated[float, typer.Option(help="Confidence level of all intervals.")] = 0.9,
+    confidence: Annotated[float, typer.Option(help="Confidence level of each interval (of a curve: 0.95).")] = 0.9,
     law: Annotated[str, typer.Option(help="uniform, predicate, subject, entity or own.")] = "uniform",
     relation: Relation = None,
     universe: Annotated[Path | None, typer.Option(help="A file with all ids that submissions may name.")] = None,

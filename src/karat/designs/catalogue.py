@@ -23,14 +23,23 @@ def make_method(name: str, **parameters: Any) -> Method:
     >>> make_method("paula", epsilon=0.05)
     Paula(epsilon=0.05, window=100, stable_after=None)
     """
-    class_name = METHODS[_check.one_of("method", name, METHODS)]
-    kind = getattr(import_module(f"karat.designs.{name}"), class_name)
-    known = [field.name for field in fields(kind)]
+    kind = _find(name)
+    known = parameters_of(name)
     for parameter in parameters:
         if parameter not in known:
             raise _check.refuse("parameter", f"one that {name} has ({', '.join(known)})", parameter)
     method: Method = kind(**parameters)
     return method
+
+
+def parameters_of(name: str) -> list[str]:
+    """Return the names of a method's parameters."""
+    return [field.name for field in fields(_find(name))]
+
+
+def _find(name: str) -> Any:
+    class_name = METHODS[_check.one_of("method", name, METHODS)]
+    return getattr(import_module(f"karat.designs.{name}"), class_name)
 
 
 def resume(draw: Draw, labels: Labels, *, identify: Identify | None = None, proxy: Proxy | None = None) -> Design:

@@ -46,7 +46,8 @@ class Certify:
     confidence_level
         Probability that all bounds hold at once, at every rank.
     target
-        How tight: within ``relative`` of the truth, within ``absolute`` of precision, or "either" of them.
+        How tight: what the bounds leave to either side of their middle is at most ``relative`` (a share of the right
+        items), at most ``absolute`` (in precision), or "either" of them.
     from_rank
         The tightness counts from this rank on; the bounds hold everywhere.
     top
@@ -99,6 +100,8 @@ class Certify:
             value = getattr(self, name)
             if isinstance(value, list):
                 object.__setattr__(self, name, tuple(value))
+        if self.budget is not None:
+            _check.whole("budget", self.budget, least=1)
         self.settings()
 
     def settings(self) -> Settings:
@@ -180,9 +183,9 @@ class Certify:
         }
 
     def _target_in_words(self) -> str:
-        relative, absolute = f"within {self.relative:.0%}", f"within {self.absolute:g} of precision"
+        relative, absolute = f"{self.relative:.0%}", f"{self.absolute:g} of precision"
         wish = {"relative": relative, "absolute": absolute, "either": f"{relative} or {absolute}"}[self.target]
-        return f"{wish}, from rank {self.from_rank:,} on"
+        return f"at most {wish} to either side of the middle, from rank {self.from_rank:,} on"
 
     def begin(
         self,

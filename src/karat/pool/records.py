@@ -21,7 +21,7 @@ class Records:
 
     def __init__(self, folder: Path) -> None:
         if not (folder / LOG_NAME).is_file():
-            raise InvalidData(f"{folder} holds no pool; Pool.create makes one.")
+            raise InvalidData(f"{folder} holds no pool; 'karat pool create {folder}' or Pool.create makes one.")
         self.folder = folder
         self._log = Log(folder)
         self.state = read_state(self._log.events)
