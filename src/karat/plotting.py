@@ -123,16 +123,21 @@ def draw_forest(
     ax: Axes | None = None,
     title: str = "",
     quantity: str = "precision",
+    shown: NDArray[Any] | None = None,
 ) -> Axes:
-    """Draw an interval a row, the first on top, with a dashed line for all together."""
+    """Draw an interval a row, the first on top, with a dashed line for all together.
+
+    ``shown`` says which rows have an estimate, if not all.
+    """
     axes = ax if ax is not None else new_axes(7.0, 1.2 + 0.3 * len(names))
     places = np.arange(len(names))[::-1]
     axes.hlines(places, low, high, color=GOLD, linewidth=3, alpha=0.55)
-    axes.plot(estimate, places, "o", color=INK, markersize=4)
+    dots = np.ones(len(places), dtype=np.bool_) if shown is None else shown
+    axes.plot(estimate[dots], places[dots], "o", color=INK, markersize=4, clip_on=False)
     if line is not None:
         axes.axvline(line, color=GREY, linestyle="--", linewidth=1)
     axes.set_yticks(places, list(names))
-    axes.set(xlim=(0, 1.01), ylim=(-0.7, len(names) - 0.3), xlabel=quantity)
+    axes.set(xlim=(0, 1), ylim=(-0.7, len(names) - 0.3), xlabel=quantity)
     if title:
         axes.set_title(title, fontsize=9, loc="left", wrap=True)
     axes.grid(visible=True, axis="x", color="#dddddd", linewidth=0.6)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -109,8 +110,13 @@ def _with_all_defects(error: InvalidData, paths: Sequence[str | Path], *, score:
         return error
     if not found:
         return error
-    more = f" ({len(found):,} defects in all; --json lists every one)" if len(found) > 1 else ""
-    return InvalidData(f"{error}{more}", defects=found)
+    if len(found) == 1:
+        return InvalidData(str(error), defects=found)
+    first, such = str(error), f"({len(found):,} such rows in all"
+    if such in first:
+        return InvalidData(first.replace(such, f"{such}; --json lists every one"), defects=found)
+    first = re.sub(r" \([\d,]+ such rows in all\)", "", first)  # others have other defects
+    return InvalidData(f"{first} ({len(found):,} defects in all; --json lists every one)", defects=found)
 
 
 def names_spark(source: Sequence[str | Path], engine: str) -> bool:

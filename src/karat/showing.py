@@ -160,7 +160,11 @@ def exact_text(numbers: Mapping[str, Any]) -> str:
     best = numbers["best_f1"]
     f1 = "undefined" if best is None else f"{show(best['f1'])} at the top {best['rank']:,}"
     falls = numbers["precision_falls_until"]
-    trend = "never rises" if falls == numbers["n_items"] else f"first rises after rank {falls:,}"
+    trend = (
+        "never rises, though it may within a step"
+        if falls == numbers["n_items"]
+        else f"first rises after rank {falls:,}"
+    )
     return (
         f"{numbers['n_positives']:,} of {numbers['n_items']:,} items are right: {numbers['base_rate']:.1%} "
         "(every label known).\n"

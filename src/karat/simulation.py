@@ -48,15 +48,21 @@ class Simulation:
     worst_over_target: float | None
     """Largest half-width over the one asked for: median over replications."""
 
+    contradicted: float
+    """Share of replications in which the labels contradicted the method's assumptions."""
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
+
+    def _why(self) -> str:
+        return f" (the labels contradict its assumptions in {self.contradicted:.0%})" if self.contradicted else ""
 
     def __str__(self) -> str:
         claim = "" if self.claimed_factor is None else f" (claimed {self.claimed_factor:.4f})"
         factor = "none (a bound reached 0)" if self.factor_max is None else f"{self.factor_max:.4f}"
         return (
             f"{self.method}: {self.labels_mean:,.0f} labels of {self.n_items:,} items, mean of {self.replications}\n"
-            f"truth inside the bounds at every rank in {self.coverage:.1%} of replications; "
+            f"coverage: truth inside the bounds at every rank in {self.coverage:.1%} of replications{self._why()}; "
             f"at {self.covered_ranks:.2%} of all ranks\n"
             f"worst factor {factor}{claim}; worst error of precision {self.error_median:.4f} (median), "
             f"{self.error_p95:.4f} (95th percentile)"
@@ -92,7 +98,7 @@ def simulate(
     n_items = len(scores)
     first = min(judged_from, n_items)
     ranks, numbers = np.arange(1, n_items + 1), np.arange(1, n_items + 1)
-    bought, covered, factors, errors, shares = [], [], [], [], []
+    bought, covered, factors, errors, shares, contradicted = [], [], [], [], [], []
     curve: Curve | None = None
     for replication in watch(range(replications)):
         own_seed = int(np.random.SeedSequence([seed, replication]).generate_state(1)[0])
@@ -104,6 +110,7 @@ def simulate(
         truth = np.cumsum(ranked, dtype=np.int64)
         estimate, low, high = curve.yields(ranks)
         bought.append(n_labels)
+        contradicted.append(bool(curve.contradicted))
         covered.append(float(np.mean((low <= truth) & (truth <= high))))
         factors.append(_worst_factor(curve, truth, low, high))
         errors.append(float(np.max(np.abs(estimate - truth)[first - 1 :] / ranks[first - 1 :])))
@@ -125,6 +132,7 @@ def simulate(
         judged_from=first,
         target_met=float(np.mean(np.array(shares) <= 1)) if shares else None,
         worst_over_target=_finite(float(np.median(shares))) if shares else None,
+        contradicted=float(np.mean(contradicted)),
     )
 
 

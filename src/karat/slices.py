@@ -10,7 +10,8 @@ import numpy as np
 from karat import _check
 from karat.designs import catalogue
 from karat.math.sampled import Answers, Groups, bound_totals
-from karat.results import Guarantee, Interval, Tabular, freeze, html_block, show
+from karat.results import Guarantee, Interval, Tabular, freeze, html_block
+from karat.showing import range_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,6 +58,7 @@ class Slices(Tabular):
             estimate=float(self.estimate[place]),
             low=float(self.low[place]),
             high=float(self.high[place]),
+            estimated=bool(self._is_known[place]),
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
             simultaneous=self.simultaneous,
@@ -99,7 +101,14 @@ class Slices(Tabular):
         whole = float(np.sum(self.estimate * self.n_items) / max(self.n_items.sum(), 1))
         title = "" if ax is not None else f"Precision by {self.by}; all intervals hold at once at {self._level}"
         labels = [f"{name} ({count:,})" for name, count in zip(self.names, self.n_items.tolist(), strict=True)]
-        return plotting.draw_forest(labels, self.estimate, self.low, self.high, line=whole, ax=ax, title=title)
+        return plotting.draw_forest(
+            labels, self.estimate, self.low, self.high, line=whole, ax=ax, title=title, shown=self._is_known
+        )
+
+    @property
+    def _is_known(self) -> NDArray[np.bool_]:
+        """Which segments are bounded by more than 0 and 1."""
+        return (self.low > 0) | (self.high < 1)
 
     @property
     def _level(self) -> str:
@@ -111,7 +120,7 @@ class Slices(Tabular):
             f"Precision by {self.by} among the top {self.rank:,}; all {len(self)} intervals hold at once, {self._level}"
         ]
         for place, name in enumerate(self.names):
-            interval = f"{show(self.estimate[place])} [{show(self.low[place])}, {show(self.high[place])}]"
+            interval = range_text(self.at(name))
             lines.append(f"{name:<{width}}  {interval}  {self.n_items[place]:,} items, {self.n_labels[place]:,} labels")
         return "\n".join([*lines, *self.notes])
 
@@ -130,8 +139,8 @@ def slice_precision(
 ) -> Slices:
     """Bound the precision of every segment of the first ``rank`` items, from labels drawn for the whole list.
 
-    The number of segments is accounted for: with probability ``confidence_level`` all bounds hold. It is that of the
-    draw unless said otherwise.
+    Without ``rank``, as far as the draw goes. The number of segments is accounted for: with probability
+    ``confidence_level`` all bounds hold. It is that of the draw unless said otherwise.
 
     Examples
     --------
@@ -144,7 +153,8 @@ def slice_precision(
     book  1.000 [1.000, 1.000]  20 items, 20 labels
     web   0.500 [0.500, 0.500]  20 items, 20 labels
     """
-    cut = draw.n_items if rank is None else _check.whole("rank", rank, least=1, most=draw.n_items)
+    reach = min(draw.parameters.get("top") or draw.parameters.get("rank") or draw.n_items, draw.n_items)
+    cut = reach if rank is None else _check.whole("rank", rank, least=1, most=draw.n_items)
     level = draw.parameters.get("confidence_level", 0.95) if confidence_level is None else confidence_level
     level = _check.fraction("confidence_level", level)
     codes, names = engine.segments(by)

@@ -174,7 +174,9 @@ def load_draw(path: str | Path) -> Draw:
     except OSError as error:
         raise InvalidData(f"{path} cannot be read: {error.strerror}.") from error
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InvalidData(f"{path} is not a draw, the JSON that 'karat draw' writes: {error}.") from error
+        raise InvalidData(
+            f"{path} is not a draw, the JSON that 'karat draw' writes ({error}). The draw comes first, then its labels."
+        ) from error
     try:
         return Draw.from_dict(document)
     except InvalidData as error:

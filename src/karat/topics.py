@@ -198,7 +198,15 @@ def _read(
 ) -> tuple[dict[str, dict[str, int]], dict[str, list[str]]]:
     """Return the grade of every pooled document by topic, and the documents of the run in trec_eval's order."""
     judged: dict[str, dict[str, int]] = {}
-    for answer in import_answers(qrels, positive_from=positive_from):
+    try:
+        answers = import_answers(qrels, positive_from=positive_from)
+    except InvalidData as error:
+        if len(error.defects) < 2:
+            raise
+        first = next(iter(error.defects)).message
+        text = f"{first} {len(error.defects):,} lines are not as in qrels, which come after the run."
+        raise InvalidData(text, defects=error.defects) from None
+    for answer in answers:
         topic, docid = answer.item.split(" ", 1)
         judged.setdefault(topic, {})[docid] = answer.value
     lines = import_run(run)

@@ -56,15 +56,18 @@ def test_roc_picture_and_page(sample, tmp_path, capsys):
 def test_the_difference_of_two_systems(sample, capsys):
     path, _ = sample
     assert main(["bands", str(path), "--score", "old", "--label", "label", "--against", "new"]) == 0
-    assert "the second system" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "new minus old" in out
+    assert "Certainly higher precision by recall: new from" in out
+    assert "system" not in out
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--score", "nope", "--label", "label"], "no column 'nope'"),
-        (["--score", "new", "--label", "label", "--curve", "gain"], "'curve'"),
-        (["--score", "new", "--label", "label", "--method", "magic"], "'method'"),
+        (["--score", "new", "--label", "label", "--curve", "gain"], "'--curve' must"),
+        (["--score", "new", "--label", "label", "--method", "magic"], "'--method' must"),
         (["--score", "old", "--label", "label", "--against", "new", "--method", "exact"], "--against"),
         (["--score", "new", "--label", "new"], "column 'new': expected 0 or 1"),
     ],

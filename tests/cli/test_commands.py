@@ -244,6 +244,7 @@ def test_draw_says_what_to_do_next(karat_cli, resource, tmp_path):
                     "--items-out", tmp_path / "items.csv", "--show-scores")  # fmt: skip
     assert ran.code == 0
     assert "of 6,000 items to label" in ran.out
+    assert "karat next" not in ran.out
     assert f"karat curve {tmp_path / 'd.json'} {tmp_path / 'items.csv'}" in ran.out
     head = (tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()[0]
     assert head == "id,rank,score,fact,claim,truth,label"
@@ -251,6 +252,38 @@ def test_draw_says_what_to_do_next(karat_cli, resource, tmp_path):
                         tmp_path / "d.json", "--overwrite", "--json")  # fmt: skip
     assert as_json.json["n_items"] == N
     assert as_json.json["method"] == "point"
+
+
+def test_draws_that_fall_on_an_item_twice_are_explained(karat_cli, resource, tmp_path):
+    arguments = ["draw", resource[0] / "facts.csv", "--score", "score", "--method", "point", "--rank", 50]
+    ran = karat_cli(*arguments, "--labels", 40, "-o", tmp_path / "d.json")
+    n_items = karat.load_draw(tmp_path / "d.json").n_ranks
+    assert n_items < 40
+    assert ran.out.startswith(f"{n_items} of 6,000 items to label now (point)")
+    assert "They come from 40 draws: an item that is drawn again is labelled once." in ran.out
+    assert "'--items-out to_label.csv' gives a table to fill" in ran.out
+    whole = karat_cli(*arguments, "--labels", 50, "-o", tmp_path / "whole.json")
+    assert "They come from" not in whole.out
+
+
+def test_a_draw_that_goes_on_says_so_before_the_curve(karat_cli, resource, tmp_path):
+    ran = karat_cli("draw", resource[0] / "facts.csv", "--score", "score", "--id", "fact", "--budget", 200,
+                    "-o", tmp_path / "d.json", "--items-out", tmp_path / "items.csv")  # fmt: skip
+    assert 0 < ran.out.index("karat next") < ran.out.index("karat curve")
+
+
+def test_a_forecast_that_cannot_be_made_is_explained(karat_cli, drawn):
+    out = karat_cli("curve", *drawn("uniform"), "--forecast").out
+    assert "No forecast: uniform lays out all its labels at once; certify can go on." in out
+
+
+def test_labels_of_another_draw_and_swapped_files(karat_cli, drawn):
+    draw, labels = drawn("uniform")
+    _, others = drawn("paula")
+    assert "are not: are they labels of another draw?" in karat_cli("curve", draw, others).err
+    swapped = karat_cli("curve", labels, draw).err
+    assert "is not a draw" in swapped
+    assert "The draw comes first, then its labels." in swapped
 
 
 def test_draw_lower_is_better(karat_cli, tmp_path):
@@ -300,6 +333,32 @@ def test_metrics_of_one_sided_labels(karat_cli, tmp_path):
     assert "undefined" in words.out
 
 
+def test_metrics_explains_ties_and_words(karat_cli, tmp_path):
+    table = {"score": [3, 2, 2, 2, 1], "label": [1, 0, 1, 0, 1], "word": ["pos"] * 5}
+    builders.write_table(tmp_path / "t.csv", {name: [str(value) for value in column] for name, column in table.items()})
+    arguments = ["metrics", tmp_path / "t.csv", "--score", "score", "--label"]
+    ran = karat_cli(*arguments, "label", "--at", 2, "--at", 4)
+    assert "Rank 2 stands among items with equal scores, which are kept together: top 4." in ran.out
+    assert "Rank 4 " not in ran.out
+    assert "Rank" not in karat_cli(*arguments, "label", "--at", 2, "--ties", "random").out
+    assert "row 1, column 'word': expected 0 or 1; got 'pos'" in karat_cli(*arguments, "word").err
+
+
+def test_defects_are_counted_once(karat_cli, tmp_path):
+    builders.write_table(tmp_path / "bad.csv", {"id": ["a", "b", "c"], "score": ["0.5", "x", "y"]})
+    err = karat_cli("draw", tmp_path / "bad.csv", "--score", "score", "--id", "id", "-o", tmp_path / "d.json").err
+    assert "(2 such rows in all; --json lists every one)." in err
+    assert err.count("in all") == 1
+
+
+def test_a_table_that_is_no_file_of_trec(karat_cli, tmp_path):
+    builders.write_table(tmp_path / "t.csv", {"id": ["a", "b", "c"], "label": ["1", "0", "1"]})
+    err = karat_cli("trec", tmp_path / "t.csv", tmp_path / "t.csv").err
+    assert err.count("\n") == 1
+    assert "line 1: expected 'topic iteration docid grade'; got 1 word. 4 lines are not as in qrels" in err
+    assert "imported" not in err
+
+
 def test_metrics_names_a_bad_label(karat_cli, tmp_path):
     builders.write_table(tmp_path / "a.csv", {"score": [3, 2, 1], "label": [1, 0, 7]})
     ran = karat_cli("metrics", tmp_path / "a.csv", "--score", "score", "--label", "label")
@@ -335,7 +394,8 @@ def test_simulate(karat_cli, resource, method):
     assert again.json == ran.json
     words = karat_cli("simulate", resource[0] / "facts.csv", "--score", "score", "--label", "truth", "--method", method,
                       *METHODS[method], "--replications", 1)  # fmt: skip
-    assert "truth inside the bounds at every rank" in words.out
+    assert "coverage: truth inside the bounds at every rank" in words.out
+    assert ("the labels contradict its assumptions in 100%" in words.out) == (method == "paula")
 
 
 # --- demo

@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 
+import karat
 from karat.cli.main import main
 
 
@@ -51,6 +52,12 @@ def test_a_whole_study_on_the_command_line(resource, tmp_path, capsys):
             break
         answer(more, truth)
         files.append(str(more))
+    assert main(["next", str(draw), *files]) == 0
+    n_asked = karat.load_draw(draw).n_ranks
+    assert n_asked < 300
+    assert f"{n_asked} of at most 300 labels were asked for" in capsys.readouterr().out
+    assert main(["curve", str(draw), *files, "--forecast"]) == 0
+    assert "No forecast: nothing is left to label" in capsys.readouterr().out
     assert main(["curve", str(draw), *files, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["n_labels"] <= 300

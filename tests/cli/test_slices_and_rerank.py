@@ -82,7 +82,7 @@ def test_slices_of_the_top_only(folder, capsys):
 
 def test_slices_by_a_column_with_too_many_values(folder, capsys):
     assert main(run(folder, "slices", "--by", "item")) == 1
-    assert "'by' must be a column with at most 1,000 values; got \"5,000 in 'item'\"." in capsys.readouterr().err
+    assert "'--by' must be a column with at most 1,000 values; got \"5,000 in 'item'\"." in capsys.readouterr().err
     assert main(run(folder, "slices", "--by", "colour")) == 1
     assert "colour" in capsys.readouterr().err
 

@@ -60,3 +60,12 @@ def test_an_unknown_kind_is_refused():
 def test_lists_of_one_item_can_be_drawn():
     axes = builders.curve_of(karat.Paula(), [1]).plot()
     assert axes.get_xlabel()
+
+
+def test_a_forest_has_no_dot_where_nothing_is_known():
+    low, high = np.array([0.0, 0.0, 0.9]), np.array([1.0, 0.2, 1.0])
+    shown = (low > 0) | (high < 1)
+    axes = plotting.draw_forest(["a", "b", "c"], np.array([0.5, 0.0, 1.0]), low, high, shown=shown)
+    (dots,) = axes.get_lines()
+    assert dots.get_xdata().tolist() == [0.0, 1.0]
+    assert not dots.get_clip_on()  # whole dots at the edges

@@ -208,6 +208,7 @@ class Comparison(_Curve):
 
     first: NDArray[np.float64]
     second: NDArray[np.float64]
+    names: tuple[str, str] = ("the first system", "the second system")
 
     @property
     def certain_ranges(self) -> tuple[tuple[str, float, float], ...]:
@@ -227,12 +228,20 @@ class Comparison(_Curve):
         ranges = self.certain_ranges
         if not ranges:
             return f"Neither system has certainly higher {value_name} at any {level_name} ({trust})."
-        parts = [f"the {which} system from {start:.3f} to {end:.3f}" for which, start, end in ranges]
-        return f"Certainly higher {value_name} by {level_name}: {', '.join(parts)} ({trust})."
+        parts = []
+        for which, name in zip(("first", "second"), self.names, strict=True):
+            own = [_stretch(start, end) for system, start, end in ranges if system == which]
+            if own:
+                parts.append(f"{name} {', '.join(own)}")
+        return f"Certainly higher {value_name} by {level_name}: {'; '.join(parts)} ({trust})."
+
+    def _order(self) -> str:
+        first, second = (name.removeprefix("the ").removesuffix(" system") for name in self.names)
+        return f"{second} minus {first}"
 
     def __str__(self) -> str:
         """Return three lines: what it is, the scalars' differences, the verdict."""
-        first = f"{TITLES[self.curve]} difference, second minus first, {self._claim()}, {self.n_labels:,} labels"
+        first = f"{TITLES[self.curve]} difference, {self._order()}, {self._claim()}, {self.n_labels:,} labels"
         return f"{first}\n{self._scalars_in_words()}\n{self.verdict}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -242,10 +251,15 @@ class Comparison(_Curve):
 
     def plot(self, ax: Axes | None = None, *, label: str | None = None, color: str | None = None) -> Axes:
         """Draw the difference with its band and a line at zero."""
-        axes = _draw(self, ax, label=label or "second minus first", color=color)
+        axes = _draw(self, ax, label=label or self._order(), color=color)
         axes.axhline(0.0, color="black", linewidth=0.8)
         axes.set(xlim=(-0.01, 1.01), ylabel=f"Difference in {AXES[self.curve][1].replace('_', ' ')}")
         return axes
+
+
+def _stretch(start: float, end: float) -> str:
+    """Write a range of levels; of a single one, that level."""
+    return f"at {start:.3f}" if start == end else f"from {start:.3f} to {end:.3f}"
 
 
 def _draw(curve: _Curve, ax: Axes | None, *, label: str | None, color: str | None) -> Axes:

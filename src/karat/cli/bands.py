@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -70,6 +71,7 @@ def run(
         other = table.numbers(against)
         second = -other if lower_is_better else other
         found: Any = compare_curves(labels, scores, second, curve=curve, level_range=levels, **shared)
+        found = replace(found, names=(score, against))
         title = f"Is {against} better than {score}?"
     else:
         shared |= {"method": method, "threshold": threshold, "resampling_rate": resampling_rate}

@@ -21,6 +21,7 @@ from karat.showing import range_text, shown_ranks
 
 if TYPE_CHECKING:
     from karat.curves import Curve, Positives
+    from karat.designs.base import Design
     from karat.results import Interval
 
 
@@ -74,6 +75,8 @@ def run(
     print_text(str(curve))
     for note in curve.notes:
         print_text(note)
+    if forecast and not ahead:
+        print_text(_why_no_forecast(design))
     for row in ahead:
         print_text(
             f"{row.n_more:,} more labels would reach rank {row.rank_reached:,}, there at "
@@ -88,6 +91,12 @@ def run(
     print_table(["", "estimate", "low", "high"],
                 [[i.name, show(i.estimate) if i.estimated else "–", show(i.low), show(i.high)]
                  for i in curve.summary()])  # fmt: skip
+
+
+def _why_no_forecast(design: Design) -> str:
+    if isinstance(design, CertifyDesign):
+        return "No forecast: nothing is left to label; more labels need a new draw with another target or budget."
+    return f"No forecast: {design.draw.method} lays out all its labels at once; certify can go on."
 
 
 def _at(curve: Curve, rank: int, positives: Positives) -> dict[str, Interval]:

@@ -89,8 +89,21 @@ def run(
         print_json({"n_items": resource.n_items, "labels": len(items.ids), "method": method.name, "draw": str(output)})
         return
     print_text(f"{len(items.ids):,} of {resource.n_items:,} items to label now ({method.name}); draw in {output}.")
-    if items_out is not None:
-        print_text(f"Fill the column 'label' of {items_out} (1 or 0; yes, no, unsure), then:")
-        print_text(f"  karat curve {output} {items_out}")
-    if not work.done and method.name == "certify":
-        print_text(f"These are the first ones. When they are labelled, ask for more: karat next {output} LABELS -n 200")
+    goes_on = method.name == "certify"
+    n_draws = len(items.ids) if goes_on else method.plan(resource.n_items)["labels"]
+    if n_draws > len(items.ids):
+        print_text(f"They come from {n_draws:,} draws: an item that is drawn again is labelled once.")
+    _say_what_next(output, items_out, goes_on=goes_on)
+
+
+def _say_what_next(output: Path, items_out: Path | None, *, goes_on: bool) -> None:
+    if items_out is None:
+        print_text("Only their ids were written; '--items-out to_label.csv' gives a table to fill.")
+    else:
+        print_text(f"Fill the column 'label' of {items_out} (1 or 0; yes, no, unsure).")
+    labels = items_out or "LABELS"
+    if goes_on:
+        print_text("These are the first ones. When they are labelled, ask for more, until nothing is left:")
+        print_text(f"  karat next {output} {labels} --items-out more.csv")
+    print_text("Then:")
+    print_text(f"  karat curve {output} {labels}{' more.csv' if goes_on else ''}")

@@ -25,7 +25,10 @@ def read_labelled(source: list[str], *, score: str, label: str, lower_is_better:
     """Read scores (higher first) and labels of 0 and 1."""
     table = FileTable(source)
     table.require(score)
-    values = table.numbers(label)
+    try:
+        values = table.numbers(label)
+    except InvalidData as error:  # words, say
+        raise InvalidData(str(error).replace("expected a finite number", "expected 0 or 1")) from None
     bad = np.flatnonzero((values != 0) & (values != 1))
     if bad.size:
         path, row = table.locate(int(bad[0]))
@@ -90,6 +93,12 @@ def run(
         heads = ["F1" if name == "f_beta" else name for name in names]
         print_table(["items kept", *heads], [[f"top {row['rank']:,.0f}", *(_cell(row[name]) for name in names)]
                                              for row in summary["at"]])  # fmt: skip
+        for wanted, row in zip(at, summary["at"], strict=True):
+            if row["rank"] != wanted:
+                print_text(
+                    f"Rank {wanted:,} stands among items with equal scores, which are kept together: top "
+                    f"{row['rank']:,.0f}. '--ties random' takes the expectation over their orders."
+                )
 
 
 def _cell(value: float | None) -> str:

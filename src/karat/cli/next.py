@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,9 @@ from karat.cli.output import print_json, print_text, watch_scans
 from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
 from karat.showing import target
+
+if TYPE_CHECKING:
+    from karat.draws import Draw
 
 
 def run(
@@ -61,8 +64,19 @@ def run(
         return
     if work.done:
         reason = target(work.curve()) or "All items of the draw are labelled."
-        print_text(f"Nothing more to label. {reason} See: karat curve {draw} LABELS")
+        print_text(f"Nothing more to label. {reason}{_why_not_all(document)} See: karat curve {draw} LABELS")
     elif not len(items.ids):
         print_text(f"Nothing can be laid out before the {len(work.pending):,} open answers are in.")
     else:
         print_text(f"{len(items.ids):,} more items to label; the draw in {draw} was extended.")
+
+
+def _why_not_all(draw: Draw) -> str:
+    """Say why a budget was not spent to the last label, if it was not."""
+    budget = draw.parameters.get("budget")
+    if budget is None or draw.n_ranks >= budget:
+        return ""
+    return (
+        f" {draw.n_ranks:,} of at most {budget:,} labels were asked for: a plan is kept a little below its budget, "
+        "which is never exceeded."
+    )

@@ -11,7 +11,7 @@ from karat import plotting, study
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, say
 from karat.formats.answers import read_answers
-from karat.results import show
+from karat.showing import range_text
 from karat.slices import slice_precision
 
 
@@ -19,7 +19,9 @@ def run(
     draw: Annotated[Path, typer.Argument(help="The draw that 'karat draw' wrote.")],
     labels: Annotated[list[str], typer.Argument(help="Tables with 'id' (or 'rank') and 'label'.")],
     by: Annotated[str, typer.Option("--by", help="The column that names the segment of an item.")],
-    rank: Annotated[int | None, typer.Option(help="Only the first so many items; the whole list if not given.")] = None,
+    rank: Annotated[
+        int | None, typer.Option(help="Only the first so many items; as far as the draw goes if not given.")
+    ] = None,
     confidence: Annotated[
         float | None, typer.Option(help="Probability that all segments' bounds hold; the draw's if not given.")
     ] = None,
@@ -46,10 +48,9 @@ def run(
         print_json(found.to_dict())
         return
     print_table(
-        [by, "precision", "at least", "at most", "items", "labels"],
+        [by, "precision", "items", "labels"],
         [
-            [name, show(found.estimate[place]), show(found.low[place]), show(found.high[place])]
-            + [f"{count[place]:,}" for count in (found.n_items, found.n_labels)]
+            [name, range_text(found.at(name)), *(f"{count[place]:,}" for count in (found.n_items, found.n_labels))]
             for place, name in enumerate(found.names)
         ],
     )

@@ -10,6 +10,8 @@ from karat.formats.formulas import restore
 from karat.formats.tables import FileTable
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from karat.formats.files import Source
 
 RIGHT = ("1", "1.0", "true", "t", "yes", "y", "right", "correct", "positive", "good")
@@ -65,7 +67,10 @@ def read_answers(source: Source, draw: Draw, *, label: str = "label") -> Labels:
         item = str(name) if str(name) in rank_of else restore(str(name))  # items are written with harmless ids
         path, line = table.locate(row)
         if item not in rank_of:
-            raise InvalidData(f"{path}, row {line}, column '{key}': expected an item of the draw; got {name!r}.")
+            raise InvalidData(
+                f"{path}, row {line}, column '{key}': expected an item of the draw; got {name!r}."
+                f"{_hint(table.texts(key), rank_of)}"
+            )
         rank = rank_of[item]
         earlier, earlier_row = answered.get(rank, (UNSURE, row))
         if earlier not in (UNSURE, value):
@@ -76,3 +81,9 @@ def read_answers(source: Source, draw: Draw, *, label: str = "label") -> Labels:
             )
         answered[rank] = value, row
     return Labels.from_pairs(list(answered), [value for value, _ in answered.values()])
+
+
+def _hint(names: list[Any], rank_of: Mapping[str, int]) -> str:
+    """Say so where the labels seem to be those of another draw."""
+    n_strange = sum(str(name) not in rank_of and restore(str(name)) not in rank_of for name in names)
+    return f" {n_strange:,} of {len(names):,} are not: are they labels of another draw?" if n_strange > 1 else ""

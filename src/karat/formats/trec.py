@@ -152,7 +152,9 @@ def _cells(source: PathOrStream, names: tuple[str, ...]) -> Iterator[tuple[Row, 
 def _of_length(row: Row, names: tuple[str, ...]) -> list[str]:
     cells: list[str] = row.value["cells"]
     if len(cells) != len(names):
-        raise InvalidData(f"{row.where}: expected '{' '.join(names)}'; got {len(cells)} words.")
+        raise InvalidData(
+            f"{row.where}: expected '{' '.join(names)}'; got {len(cells)} word{'' if len(cells) == 1 else 's'}."
+        )
     return cells
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special  # not stats, which takes a second to import
 
 from karat import _check
 
@@ -38,6 +38,6 @@ def clopper_pearson(
         found = (right[bad][0].item(), total[bad][0].item())
         raise _check.refuse("n_right", "between 0 and 'n_total'", f"{found[0]:g} of {found[1]:g}")
     # The clipped shapes only keep scipy from computing what the ends 0 and 1 replace.
-    low = np.where(right > 0, stats.beta.ppf(tail, np.maximum(right, 0.5), total - right + 1.0), 0.0)
-    high = np.where(right < total, stats.beta.isf(tail, right + 1.0, np.maximum(total - right, 0.5)), 1.0)
+    low = np.where(right > 0, special.betaincinv(np.maximum(right, 0.5), total - right + 1.0, tail), 0.0)
+    high = np.where(right < total, special.betainccinv(right + 1.0, np.maximum(total - right, 0.5), tail), 1.0)
     return low, high

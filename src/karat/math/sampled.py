@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.signal import lfilter
 
 from karat.math.certify.bets import make_bets
 from karat.math.certify.martingale import LARGEST_LOSS, reaching_yield, union_start
@@ -192,6 +191,8 @@ class _View(NamedTuple):
 
     def guesses(self, labels: Floats) -> Floats:
         """Return the group's rate as the rows before each suggest it."""
+        from scipy.signal import lfilter  # noqa: PLC0415  (a second to import, and only slices need it)
+
         earlier = [
             np.r_[0.0, lfilter([1.0], [1.0, -_FADING], column)[:-1]]
             for column in (self.inside * labels, self.inside.astype(np.float64))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TOP = 10_000
 MORE = 500
 _TARGETS = (0.99, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5)
-_WORTH_A_CUT = 100
+WORTH_A_CUT = 100
 """A cut that keeps fewer items than this is not worth naming."""
 _RUNS = 3
 
@@ -81,7 +81,7 @@ def _how_good(curve: Curve, rank: int, which: str) -> str:
 
 def _where_to_cut(curve: Curve) -> str:
     cuts = [(target, curve.cutoff(precision=target)) for target in _TARGETS]
-    least = min(_WORTH_A_CUT, curve.n_items)
+    least = min(WORTH_A_CUT, curve.n_items)
     useful = [(target, cut) for target, cut in cuts if cut is not None and cut >= least]
     sentences = [
         f"Keep the first {cut:,} items ({_share(cut / curve.n_items)} of the list) to be sure that at least "

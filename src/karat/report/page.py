@@ -8,7 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from karat import plotting
-from karat.report.answers import answer_all
+from karat.report.answers import WORTH_A_CUT, answer_all
 from karat.results import show
 from karat.showing import shown_ranks
 
@@ -174,6 +174,8 @@ def _cutoff_table(curve: Curve) -> str:
     rows = []
     for target in (0.99, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5):
         rank = curve.cutoff(precision=target)
+        if rank is not None and rank < min(WORTH_A_CUT, curve.n_items):
+            rank = None  # a handful of items that happen to be right
         rows.append([f"precision at least {target:.0%}", f"keep the top {rank:,}" if rank else "no cut is certain"])
     for target in (0.5, 0.8, 0.9):
         rank = curve.cutoff(recall=target)

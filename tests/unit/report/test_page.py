@@ -92,3 +92,14 @@ def test_marks():
     assert marks(10) == [10]
     assert marks(11) == [10, 11]
     assert marks(10**6)[-2:] == [10**5, 10**6]
+
+
+def test_a_cut_that_keeps_a_handful_is_none():
+    ranks = np.array([0, 1, 20_000])
+    curve = karat.Curve(
+        method="certify", n_items=20_000, n_labels=500, confidence_level=0.95, guarantee="finite-sample", ranks=ranks,
+        yield_low=np.array([0.0, 1.0, 100.0]), yield_high=np.array([0.0, 1.0, 9000.0]),
+        yield_estimate=np.array([0.0, 1.0, 5000.0]),
+    )  # fmt: skip
+    assert curve.cutoff(precision=0.99) == 1
+    assert "<td>precision at least 99%</td><td>no cut is certain</td>" in render_report(curve)
