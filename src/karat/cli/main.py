@@ -91,7 +91,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        app = make_app(next((word for word in arguments if not word.startswith("-")), ""))
+        app = make_app(_first_word(arguments))
         result = app(args=arguments, prog_name="karat", standalone_mode=False)
     except KaratError as error:
         if isinstance(error, InvalidData) and error.defects and "--json" in arguments:
@@ -113,12 +113,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     return result if isinstance(result, int) else 0
 
 
+def _first_word(arguments: Sequence[str]) -> str:
+    return next((word for word in arguments if not word.startswith("-")), "")
+
+
 def _in_options(text: str, arguments: Sequence[str]) -> str:
     """Return an error with the library's arguments named as the command that was run names them."""
-    command = typer.main.get_command(make_app(arguments[0]))
-    for word in arguments[:2]:
+    name = _first_word(arguments)
+    command = typer.main.get_command(make_app(name))
+    for word in arguments:
         command = getattr(command, "commands", {}).get(word, command)
-    module = import_module(f"karat.cli.{_MODULES.get(arguments[0], arguments[0])}")
+    module = import_module(f"karat.cli.{_MODULES.get(name, name)}")
     return name_options(text, command, getattr(module, "OPTIONS", {}))
 
 

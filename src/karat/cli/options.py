@@ -71,7 +71,7 @@ METHOD_PARAMETERS: dict[str, tuple[type, str]] = {
     "confidence_level": (float, "Probability that all bounds hold at once. [default: 0.95]"),
     "target": (
         str,
-        "certify: tightness to either side of the middle: 'relative', 'absolute' or 'either'. [default: either]",
+        "certify: tightness to either side of the bounds' middle: relative, absolute or either. [default: either]",
     ),
     "relative": (float, "certify: to either side, as a share of the right items. [default: 0.08]"),
     "absolute": (float, "certify: to either side, in precision. [default: 0.02]"),
