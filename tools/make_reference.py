@@ -13,7 +13,7 @@ import karat
 from karat.cli.main import main as main_command
 
 REFERENCE = Path(__file__).parents[1] / "docs/reference"
-_PLAIN = {"COLUMNS": "110", "TERM": "dumb", "NO_COLOR": "1"}
+_PLAIN = {"COLUMNS": "84", "TERM": "dumb", "NO_COLOR": "1"}
 NOTE = "<!-- made by tools/make_reference.py: run `make reference` instead of editing -->\n\n"
 
 

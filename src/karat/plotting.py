@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 GOLD, INK, BLUE, RED, GREY, GREEN = "#b8860b", "#222222", "#3465a4", "#b03a2e", "#888888", "#2e7d5b"
 COLOURS = (GOLD, BLUE, RED, GREEN, "#7b5ea7", GREY)
 
+_DPI = 150
+_SHOWING = {"matplotlib.pyplot", "ipykernel"}
+
 KINDS: dict[str, tuple[str, str, str, str]] = {
     "precision": ("rank", "precision", "items kept, best first", "precision"),
     "precision-yield": ("yield", "precision", "yield (right items found)", "precision"),
@@ -31,11 +35,20 @@ KINDS: dict[str, tuple[str, str, str, str]] = {
 
 
 def new_axes(width: float = 7.0, height: float = 4.2) -> Axes:
+    """Return axes that a notebook and ``pyplot.show()`` show; where neither is in use, pyplot is not touched.
+
+    pyplot keeps every figure it makes in one list for the whole process, which is no good in a service.
+    """
+    shape: dict[str, Any] = {"figsize": (width, height), "layout": "constrained"}
+    if _SHOWING & sys.modules.keys():
+        from matplotlib import pyplot  # noqa: PLC0415
+
+        return pyplot.figure(**shape).add_subplot()
     from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
     from matplotlib.figure import Figure  # noqa: PLC0415
 
-    figure = Figure(figsize=(width, height), layout="constrained", dpi=150)
-    FigureCanvasAgg(figure)  # no global state: nothing of pyplot is touched
+    figure = Figure(dpi=_DPI, **shape)
+    FigureCanvasAgg(figure)
     return figure.add_subplot()
 
 
@@ -161,14 +174,17 @@ def draw_label_counts(
 
 
 def save(axes: Axes, path: Any) -> None:
-    """Write the picture; the ending of the name says in which format."""
+    """Write the picture and be done with it; the ending of the name says in which format."""
     figure: Figure = axes.get_figure(root=True)  # type: ignore[assignment]
     try:
-        figure.savefig(path)
+        figure.savefig(path, dpi=_DPI)
     except ValueError as error:
         raise InvalidInput(f"{path} cannot be written: {error}.") from error
     except OSError as error:
         raise InvalidInput(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        if "matplotlib.pyplot" in sys.modules:
+            sys.modules["matplotlib.pyplot"].close(figure)
 
 
 def _draw_truth(axes: Axes, truth: NDArray[Any], kind: str) -> None:

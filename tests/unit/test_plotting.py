@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import builders
 import numpy as np
 import pytest
@@ -44,11 +47,18 @@ def test_labels_against_guarantee():
     assert legend(axes) == ["paula", "uniform"]
 
 
-def test_no_global_state_is_touched():
+def test_pyplot_is_not_touched_where_nobody_uses_it():
+    code = "import sys; from karat import plotting; plotting.new_axes(); assert 'matplotlib.pyplot' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pyplot_shows_a_picture_until_it_is_saved(tmp_path):
     import matplotlib.pyplot as plt
 
     before = plt.get_fignums()
-    plotting.new_axes()
+    axes = plotting.new_axes()
+    assert plt.gca() is axes
+    plotting.save(axes, tmp_path / "a.png")
     assert plt.get_fignums() == before
 
 

@@ -263,9 +263,9 @@ def _stretch(start: float, end: float) -> str:
 
 
 def _draw(curve: _Curve, ax: Axes | None, *, label: str | None, color: str | None) -> Axes:
-    import matplotlib.pyplot as plt  # noqa: PLC0415  (only a plot needs it)
+    from karat import plotting  # noqa: PLC0415
 
-    axes = plt.subplots()[1] if ax is None else ax
+    axes = ax if ax is not None else plotting.new_axes(6, 6)
     (line,) = axes.plot(curve.levels, curve.estimate, label=label, color=color)
     claim = f"{100 * curve.confidence_level:g}% {'band' if curve.simultaneous else 'pointwise'}"
     axes.fill_between(curve.levels, curve.low, curve.high, alpha=0.2, color=line.get_color(), linewidth=0, label=claim)

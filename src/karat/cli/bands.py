@@ -81,7 +81,7 @@ def run(
             found = roc_band(labels, scores, false_positive_range=levels, **shared)
         title = f"How far can the {curve.upper()} curve of {score} be trusted?"
     if plot is not None:
-        plotting.save(found.plot(ax=plotting.new_axes(6, 6)), plot)
+        plotting.save(found.plot(), plot)
         say(f"wrote {plot}")
     if html is not None:
         with study.write_whole(html) as stream:

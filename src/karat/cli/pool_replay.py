@@ -36,7 +36,7 @@ def bias(
     """
     found = bias_study(load_study(predictions, labels, relation=relation or ()), n_trials=trials, seed=seed)
     if plot is not None:
-        plotting.save(plot_bias(found, ax=plotting.new_axes()), plot)
+        plotting.save(plot_bias(found), plot)
         say(f"wrote {plot}")
     if as_json:
         print_json(found)
@@ -77,7 +77,7 @@ def simulate(
     loaded = load_study(predictions, labels, relation=relation or ())
     found = simulate_study(loaded, n_draws=draws, n_truth=draws, n_trials=trials, worth=worth, seed=seed)
     if plot is not None:
-        plotting.save(plot_arrivals(found, ax=plotting.new_axes()), plot)
+        plotting.save(plot_arrivals(found), plot)
         say(f"wrote {plot}")
     if as_json:
         print_json(found)

@@ -126,13 +126,13 @@ class Leaderboard(Tabular):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the intervals of the ranking metric, best system on top."""
-        import matplotlib.pyplot as plt  # noqa: PLC0415 - plotting is optional work
+        from karat import plotting  # noqa: PLC0415
 
-        axes = ax if ax is not None else plt.subplots(figsize=(7, 1 + 0.35 * len(self.rows)), layout="constrained")[1]
+        axes = ax if ax is not None else plotting.new_axes(7, 1 + 0.35 * len(self.rows))
         scores = [getattr(row, self.metric) for row in self.rows]
         places = range(len(scores), 0, -1)
-        axes.hlines(list(places), [s.low for s in scores], [s.high for s in scores], color="tab:blue", linewidth=2)
-        axes.plot([s.estimate for s in scores], list(places), "o", color="tab:blue")
+        axes.hlines(list(places), [s.low for s in scores], [s.high for s in scores], color=plotting.BLUE, linewidth=2)
+        axes.plot([s.estimate for s in scores], list(places), "o", color=plotting.BLUE, clip_on=False)
         axes.set_yticks(list(places), [f"{row.rank}. {row.system}" for row in self.rows])
         axes.set_xlim(0.0, 1.0)
         axes.set_xlabel(f"{self.metric}, {100 * self.confidence_level:g}% interval")

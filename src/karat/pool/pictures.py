@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from karat import _check
+from karat import _check, plotting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,7 @@ def plot_bias(
     Takes what `bias_study` and `simulate_study` return for the same systems (the paper's Figures 3, 4c and 4d).
     """
     _check.one_of("part", part, [name for name in bias if name != "systems"])
-    axes = _axes(ax)
+    axes = ax if ax is not None else plotting.new_axes()
     pooling = -np.array(bias[part]["by_system"][metric])  # a pooled score is too low
     order = np.argsort(pooling)
     places = np.arange(1, order.size + 1)
@@ -43,7 +43,7 @@ def plot_bias(
 def plot_arrivals(simulation: dict[str, Any], ax: Axes | None = None) -> Axes:
     """Draw the labels bought against the number of systems, by the paper's rule and ours (its Figure 4e)."""
     arrivals = simulation["arrivals"]
-    axes = _axes(ax)
+    axes = ax if ax is not None else plotting.new_axes()
     places = np.arange(1, arrivals["n_systems"] + 1)
     axes.plot(places, arrivals["worth"] * places, "--", color="grey", label=f"{arrivals['worth']} each")
     for name in ("paper", "default"):
@@ -52,11 +52,3 @@ def plot_arrivals(simulation: dict[str, Any], ax: Axes | None = None) -> Axes:
     axes.set_ylabel("labels")
     axes.legend()
     return axes
-
-
-def _axes(ax: Axes | None) -> Axes:
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt  # noqa: PLC0415 - plotting is optional work
-
-    return plt.subplots(figsize=(6, 4), layout="constrained")[1]

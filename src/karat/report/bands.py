@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from karat import plotting
 from karat.report.page import figure, page, table
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ def render_band(found: Band | Comparison, *, title: str, commands: Sequence[str]
         f'<p class="lead">{escape(rest[-1])}</p>',
         f"<p>{escape(first)}.</p>",
         *(f'<p class="warn">{escape(note)}</p>' for note in found.notes),
-        figure(found.plot(ax=plotting.new_axes(6, 6)), "The curve with its band."),
+        figure(found.plot(), "The curve with its band."),
         table(["", "estimate", "low", "high"], rows),
         "<h2>What this rests on</h2><ul>" + "".join(f"<li>{escape(text)}</li>" for text in found.assumptions) + "</ul>",
     ]
