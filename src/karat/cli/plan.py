@@ -185,8 +185,8 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         uniform = make_method("uniform", alpha=factor - 1, **sampling).plan(items)
         certify: Any = make_method("certify", target="relative", relative=factor - 1, confidence_level=level)
         rates = {1: planned_precision, items: planned_precision}
-        rows.append({"epsilon": epsilon, "factor": factor,
-                     "certify": certify.plan(items, rates=rates, budgets=(), runs=1)["labels"], "paula": paula["labels"],
+        certified = certify.plan(items, rates=rates, budgets=(), runs=1)
+        rows.append({"epsilon": epsilon, "factor": factor, "certify": certified["labels"], "paula": paula["labels"],
                      "stratified": stratified["labels"], "uniform": uniform["labels"]})  # fmt: skip
     if plot is not None:
         axes = plotting.draw_label_counts(
