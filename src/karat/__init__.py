@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from karat.errors import InvalidData, InvalidInput, KaratError, MissingExtra
     from karat.exact_curve import ExactCurve, exact
     from karat.gates import Gate, check_gate
+    from karat.notebook import NotebookBar
     from karat.pool.leaderboard import Difference, Leaderboard
     from karat.pool.pool import Pool
     from karat.results import Assumption, Interval
@@ -70,6 +71,7 @@ _HOMES = {
         "Gate",
         "check_gate",
     ),
+    "karat.notebook": ("NotebookBar",),
     "karat.pool.leaderboard": (
         "Difference",
         "Leaderboard",
@@ -120,6 +122,7 @@ __all__ = [
     "Labels",
     "Leaderboard",
     "MissingExtra",
+    "NotebookBar",
     "Paula",
     "Point",
     "Pool",

@@ -66,7 +66,7 @@ def open_resource(
     memory_limit, spill_directory
         How much memory DuckDB may take ("4GB"), and where it puts what does not fit.
     watch
-        Called with what is being read and the share that is done (None if unknown).
+        Called with what is being read and the share that is done (None if unknown): `karat.NotebookBar()`, say.
 
     Examples
     --------

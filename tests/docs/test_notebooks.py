@@ -8,6 +8,13 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+SCAN = """
+import karat, numpy
+from karat.demo.facts import write_facts
+write_facts("facts.csv", 2000)
+engine = karat.open("facts.csv", score="score", id="id", engine="duckdb", watch=karat.NotebookBar())
+engine.items_at(numpy.array([1, 500]))
+"""
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
@@ -30,3 +37,16 @@ def test_it_runs(path, tmp_path):
     pictures = [output for output in outputs if "image/png" in output.get("data", {})]
     assert pictures, "a notebook without a picture"
     assert not [output for output in outputs if output.output_type == "error"]
+
+
+@pytest.mark.filterwarnings("ignore")  # those of the kernel's own libraries
+def test_a_long_scan_has_a_bar(tmp_path):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SCAN)])
+    NotebookClient(
+        notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+    ).execute()
+    bars = [
+        output for output in notebook.cells[0].outputs if "<progress" in output.get("data", {}).get("text/html", "")
+    ]
+    assert len(bars) == 1  # one bar, drawn anew
+    assert bars[0].data["text/html"] == '<progress max="1" value="1"></progress> fetching items'

@@ -9,8 +9,9 @@ import shlex
 from pathlib import Path
 
 import pytest
+import typer
 
-from karat.cli.main import main
+from karat.cli.main import main, make_app
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -57,6 +58,20 @@ def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page}: {target}"
+
+
+def test_the_reference_has_every_command_with_its_arguments():
+    page = (ROOT / "docs/reference/cli.md").read_text(encoding="utf-8")
+    app = typer.main.get_command(make_app())
+    commands = {}
+    for name, thing in app.commands.items():
+        members = getattr(thing, "commands", None)
+        commands |= {name: thing} if members is None else {f"{name} {member}": members[member] for member in members}
+    assert "evaluation allow" in commands
+    for words, command in commands.items():
+        own = page.partition(f"# karat {words}\n")[2].partition("\n#")[0]
+        for parameter in command.params:
+            assert (max(parameter.opts, key=len) if parameter.param_type_name == "option" else parameter.name) in own
 
 
 def test_reference_is_fresh():

@@ -14,7 +14,7 @@ SOURCE = Path(karat.__file__).parent
 # Lower rooms first; the rooms of one line are siblings. A new room needs a place here.
 LAYERS = (
     ("errors",),
-    ("_check", "_sql"),
+    ("_check", "_sql", "notebook"),
     ("math", "plotting", "results"),
     ("draws", "showing"),
     ("curves", "exact_curve", "bands", "forecast"),

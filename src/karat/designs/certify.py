@@ -139,7 +139,12 @@ class Certify:
         return LabelErrors(sensitivity=_as_range(self.sensitivity), specificity=_as_range(self.specificity))
 
     def plan(
-        self, n_items: int, *, rates: Mapping[int, float] | None = None, budgets: Sequence[int] = (300, 1000, 3000)
+        self,
+        n_items: int,
+        *,
+        rates: Mapping[int, float] | None = None,
+        budgets: Sequence[int] = (300, 1000, 3000),
+        runs: int = _PLAN_RUNS,
     ) -> dict[str, Any]:
         """Simulate how many labels are needed and how tight budgets get if precision by rank is as ``rates`` say.
 
@@ -150,6 +155,8 @@ class Certify:
             by .03 with each factor e of the rank).
         budgets
             Label counts whose tightness is wanted.
+        runs
+            How many simulations the numbers are means of.
 
         Examples
         --------
@@ -161,9 +168,9 @@ class Certify:
         assumed = _falling_rates(n_items) if rates is None else {int(rank): float(r) for rank, r in rates.items()}
         ranks, chances = (np.array(column) for column in zip(*sorted(assumed.items()), strict=True))
         settings = self.settings()
-        needed = labels_needed(ranks, chances, settings=settings, n_items=n_items, n_runs=_PLAN_RUNS)
+        needed = labels_needed(ranks, chances, settings=settings, n_items=n_items, n_runs=runs)
         rows = [row for row in budgets if row < n_items] if self.budget is None else []
-        bought = budgets_buy(ranks, chances, settings=settings, n_items=n_items, budgets=rows, n_runs=_PLAN_RUNS)
+        bought = budgets_buy(ranks, chances, settings=settings, n_items=n_items, budgets=rows, n_runs=runs)
         return {
             "labels": round(needed.mean),
             "labels_low": round(needed.low),

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -201,8 +202,9 @@ class ScannedFiles(FileTable):
                 raise InvalidInput(f"'memory_limit' must be a size such as '4GB'; got {memory_limit!r}.") from None
         self._execute("SET perfect_ht_threshold = 17")  # counting by 16-bit keys needs no hash table
         if self._watch is not None:
-            self._execute("SET enable_progress_bar = true")
-            self._execute("SET enable_progress_bar_print = false")
+            with suppress(duckdb.InvalidInputException):  # in a notebook without ipywidgets: begin and end are told
+                self._execute("SET enable_progress_bar = true")
+                self._execute("SET enable_progress_bar_print = false")
 
     def _is_one_parquet(self) -> bool:
         """Say whether all files are Parquet of the same columns: then DuckDB reads them as one."""
