@@ -1,12 +1,13 @@
-"""The simulated shared task through the pool that the service keeps: relations, two steps of drawing, 120 runs.
+"""The simulated shared task through the pool that the service keeps: relations, two steps of drawing, three crowds.
 
-20 systems, 200 documents, people who are right 85% of the time, three votes an instance. Every run draws anew and lets
-people vote anew. The wrong variant scores the same labels as if the majority were always right.
+20 systems, 200 documents, three votes an instance. Every run draws anew and lets people vote anew. The wrong variant
+scores the same labels as if the majority were always right.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -16,29 +17,35 @@ from karat.demo.relations import make_corpus, make_systems
 from karat.documents.relations import check_relations, write_instances
 from karat.math.pooled.estimate import METRICS
 
-ACCURACY, VOTES, HALF_WIDTH = 0.85, 3, 0.1
-SEEDS = (*range(60), *range(1000, 1060))
+HALF_WIDTH = 0.1
+CROWDS = {
+    "right 85% of the time": ((0.85, 0.85, 0.85), (*range(60), *range(1000, 1060))),
+    "right 75% of the time": ((0.75, 0.75, 0.75), range(40)),
+    "unequal": ((0.95, 0.8, 0.65), range(40)),
+}
+"""How often each of the three is right, and the seeds of the runs."""
 
 
 def share_covered(board, known):
     return {m: np.mean([covers(row[m], known[row["system"]][m]) for row in board["rows"]]) for m in METRICS}
 
 
-def run(folder, files, truth, seed):
+def run(folder, files, truth, *, crowd, seed):
     """Draw, let people vote, until nothing is asked any more; return the boards, corrected and not, and the labels."""
     rng = np.random.default_rng(seed)
 
     def votes_of(asked):
-        return {name: int(rng.binomial(VOTES, ACCURACY if truth[name] else 1 - ACCURACY)) for name in asked}
+        right = rng.random((len(asked), len(crowd))) < crowd
+        return {name: int((each == bool(truth[name])).sum()) for name, each in zip(asked, right, strict=True)}
 
-    pool, n_labels = label_pool(folder, files, votes_of, n_votes=VOTES, seed=seed, half_width=HALF_WIDTH)
+    pool, n_labels = label_pool(folder, files, votes_of, n_votes=len(crowd), seed=seed, half_width=HALF_WIDTH)
     corrected = pool.scores().to_dict()
     pool.tell_errors(None)
     return corrected, pool.scores().to_dict(), n_labels
 
 
-@pytest.fixture(scope="module")
-def covered(tmp_path_factory):
+@pytest.fixture(scope="module", params=CROWDS)
+def covered(request, tmp_path_factory):
     """Return for each variant and metric the share of the 20 intervals that hold the truth, run by run."""
     place = tmp_path_factory.mktemp("shared")
     corpus = make_corpus(200, seed=1)
@@ -52,25 +59,27 @@ def covered(tmp_path_factory):
         write_instances(check_relations(path, texts_of=lambda _: texts, predicates={}), files[name])
     known = true_metrics(corpus, systems)
     shares, labels = {variant: {m: [] for m in METRICS} for variant in ("corrected", "taken for right")}, []
-    for seed in SEEDS:
-        *boards, n_labels = run(place / f"pool-{seed}", files, corpus.truth, seed)
+    crowd, seeds = CROWDS[request.param]
+    for seed in seeds:
+        *boards, n_labels = run(place / f"pool-{seed}", files, corpus.truth, crowd=crowd, seed=seed)
+        shutil.rmtree(place / f"pool-{seed}")
         labels.append(n_labels)
         for variant, board in zip(shares, boards, strict=True):
             for m, share in share_covered(board, known).items():
                 shares[variant][m].append(share)
     print({v: {m: f"{np.mean(s):.3f} (sd {np.std(s):.3f})" for m, s in by.items()} for v, by in shares.items()})  # noqa: T201
-    print({"labels": float(np.mean(labels))})  # noqa: T201
+    print({"crowd": request.param, "labels": float(np.mean(labels))})  # noqa: T201
     return shares
 
 
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 def test_intervals_of_the_service_cover_at_their_level(covered):
-    """90% intervals hold the truth in 90% of the cases, less three standard errors between runs (.016 at most)."""
+    """90% intervals hold the truth in 90% of the cases, less three standard errors between runs (.04 at most)."""
     for m, shares in covered["corrected"].items():
-        error = np.std(shares) / np.sqrt(len(SEEDS))
+        error = np.std(shares) / np.sqrt(len(shares))
         assert np.mean(shares) >= 0.9 - 3 * error, m
-        assert error < 0.02
+        assert error < (0.02 if len(shares) >= 120 else 0.04)
     assert np.mean(covered["corrected"]["f1"]) >= 0.86
 
 
@@ -78,5 +87,5 @@ def test_intervals_of_the_service_cover_at_their_level(covered):
 @pytest.mark.timeout(7200)
 def test_without_the_correction_they_do_not(covered):
     shares = covered["taken for right"]["f1"]
-    assert np.mean(shares) < 0.9 - 3 * np.std(shares) / np.sqrt(len(SEEDS))
+    assert np.mean(shares) < 0.9 - 3 * np.std(shares) / np.sqrt(len(shares))
     assert np.mean(shares) < 0.86

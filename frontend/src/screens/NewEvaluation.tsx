@@ -114,7 +114,7 @@ export function NewEvaluation() {
             <input required inputMode="decimal" value={level.value} onInput={(event) => { level.value = event.currentTarget.value; }} /></Field>
         </div>
         <div class="row">
-          <Field name="votes" label="People an item" hint="Three or more let the service correct for their errors." trouble={wrong}>
+          <Field name="votes" label="People an item" hint="Three, five or more (an odd number) let the service correct for their errors." trouble={wrong}>
             <input type="number" min={1} max={25} required value={votes.value} onInput={(event) => { votes.value = event.currentTarget.valueAsNumber || 1; }} /></Field>
           <Field name="price" label="Price of an answer" trouble={wrong}>
             <input inputMode="decimal" value={price.value} onInput={(event) => { price.value = event.currentTarget.value; }} /></Field>

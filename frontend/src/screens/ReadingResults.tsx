@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get, post, type Project, type ReadingSummary } from "../api";
 import { Members } from "../parts/Members";
-import { messageOf } from "../state";
+import { Troubles, troubleOf, type Trouble } from "../parts/Field";
 
 const EVERY = 4000;
 const KAPPAS: Record<string, string> = { spans: "typed mentions", canonical: "canonical mentions", links: "links" };
@@ -12,18 +12,20 @@ const number = (value: number) => value.toLocaleString("en-US");
 const share = (value: number) => `${Math.round(100 * value)}%`;
 
 export function ReadingResults({ slug }: { slug: string }) {
-  const base = `/projects/${slug}`;
+  const base = `/projects/${slug}`, evaluation = `/projects/${slug.replace(/-documents$/, "")}`;
   const project = useSignal<Project | null>(null), found = useSignal<ReadingSummary | null>(null);
-  const problem = useSignal(""), said = useSignal("");
+  const problem = useSignal<Trouble | null>(null), said = useSignal("");
   const refresh = async () => {
     try { project.value ??= await get<Project>(base); found.value = await get<ReadingSummary>(`${base}/reading`); }
-    catch (error) { problem.value = messageOf(error); }
+    catch (error) { problem.value = troubleOf(error); }
   };
-  const tell = async () => {
+  const tell = async (counts?: File) => {
+    said.value = "";
+    problem.value = null;
     try {
-      const told = await post<{ relations: number }>(`/projects/${slug.replace(/-documents$/, "")}/reading/truth`);
-      said.value = `${number(told.relations)} true relations told: recall on the leaderboard is against everything true.`;
-    } catch (error) { problem.value = messageOf(error); }
+      const told = await post<{ relations: number }>(`${evaluation}/reading/${counts === undefined ? "truth" : "counted-truth"}`, counts);
+      said.value = `${number(told.relations)} true relations told${counts === undefined ? "" : ", each counted once"}: recall on the leaderboard is against everything true.`;
+    } catch (error) { problem.value = troubleOf(error); }
   };
   useEffect(() => {
     void refresh();
@@ -31,14 +33,14 @@ export function ReadingResults({ slug }: { slug: string }) {
     return () => clearInterval(timer);
   }, [slug]);
   const now = found.value;
-  if (project.value === null || now === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
+  if (project.value === null || now === null) return <main><p role="status">{problem.value?.text ?? "Loading…"}</p></main>;
   const owns = project.value.role === "owner";
   return <main class="dashboard">
     <div class="bar"><h1>{project.value.title}</h1><p class="buttons">
       {project.value.role !== "viewer" && <a class="button primary" href={`#/r/${slug}`}>Read</a>}
       <a class="button" href={`#/e/${slug.replace(/-documents$/, "")}`}>Leaderboard</a>
       {owns && <button disabled={now.relations === 0} onClick={() => void tell()}>Use for recall</button>}</p></div>
-    {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
+    {problem.value !== null && <Troubles trouble={problem.value} />}
     <p role="status" class="said">{said.value}</p>
     <dl class="tiles">
       <div class="tile"><dt>documents read</dt><dd>{number(now.read)}<small>of {number(now.documents)}, by {project.value.votes} each</small></dd></div>
@@ -55,6 +57,18 @@ export function ReadingResults({ slug }: { slug: string }) {
     {now.found !== null && <section aria-labelledby="found-title"><h2 id="found-title">Share of the {number(now.found.spans)} known mentions that readers find</h2>
       <table><tbody>{now.found.together.map((value, place) => <tr key={place}><th scope="row">{place === 0 ? "one reader" : `${place + 1} readers together`}</th><td>{share(value)}</td></tr>)}
         <tr><th scope="row">their majority</th><td>{share(now.found.majority)}</td></tr></tbody></table></section>}
+    {owns && now.relations > 0 && <section aria-labelledby="count-title"><h2 id="count-title">Relations that several documents state</h2>
+      <p class="hint">Such a relation is found more often than others. Take the table away, fill in how many documents state each relation
+        (<code>stated_in</code>), and send it back: each then counts once. Do so again after more was read.</p>
+      <form class="inline" onSubmit={(event) => {
+        event.preventDefault();
+        const file = event.currentTarget.querySelector<HTMLInputElement>("input[type=file]")?.files?.[0];
+        if (file !== undefined) void tell(file);
+      }}>
+        <a class="button" href={`/api${evaluation}/reading/relations.csv`} download>The relations</a>
+        <label class="wide">Filled in<input type="file" required accept=".csv" /></label>
+        <button>Use these counts</button>
+      </form></section>}
     {owns && <Members slug={slug} roles={{ annotator: "reader", viewer: "viewer", owner: "owner" }} />}
   </main>;
 }

@@ -247,12 +247,27 @@ def _cell(score: dict[str, float]) -> str:
 
 
 @group.command()
-def truth(server: Server, token: Token, as_json: AsJson = False) -> None:
+def truth(
+    server: Server,
+    token: Token,
+    stated_in: Annotated[
+        Path | None,
+        typer.Option(help="The page's table of relations with the column stated_in: how many documents state each."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Tell the pool what the readers of documents agree on: recall is against everything true from then on.
 
     Examples:
 
         karat evaluation truth http://127.0.0.1:8000/shared-task
+
+        karat evaluation truth http://127.0.0.1:8000/shared-task --stated-in relations.csv
     """
-    found = _call(server, token, "POST", "reading/truth")
+    if stated_in is None:
+        found = _call(server, token, "POST", "reading/truth")
+    else:
+        with open_to_send(stated_in) as stream:
+            headers = {"content-type": "application/octet-stream"}
+            found = _call(server, token, "POST", "reading/counted-truth", content=stream, headers=headers)
     _say(found, f"{found['relations']:,} true relations told.", as_json=as_json)

@@ -7,8 +7,8 @@ other. What people mark is kept beside the ledger, version by version.
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sqlalchemy.exc import IntegrityError
@@ -25,7 +25,7 @@ from karat.store import answers, desk, evaluations, people, projects
 from karat.store.projects import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from sqlalchemy.engine import Connection
 
@@ -210,27 +210,48 @@ class Readings:
             "spent": tokens * task.token_price + pairs * task.pair_price,
         }
 
-    def tell(self, row: EvaluationRow) -> int:
+    def tell(self, row: EvaluationRow, *, stated_in: Mapping[tuple[str, str, str], int] | None = None) -> int:
         """Tell the pool the true relations of all documents that were read by everybody who should.
 
-        Each counts with one over the probability with which its document was drawn.
+        Each counts with one over the probability with which its document was drawn, and with one over the number of
+        documents that state it, which is one where nothing else is said.
         """
+        found = self._agreed(row)
+        if found:
+            relations = [_SEPARATOR.join(each.relation) for each in found]
+            documents = [each.document for each in found]
+            weights = [each.weight for each in found]
+            counts = [] if stated_in is None else [stated_in[each.relation] for each in found]
+            wanted = [weight / count for weight, count in zip(weights, counts or [1] * len(weights), strict=True)]
+            with self._pools.use(row) as pool:
+                state = pool.state
+                if (state.truth, state.documents, state.weights) != (relations, documents, wanted):
+                    pool.tell_truth(relations, documents, weights=weights, stated_in=counts, replace=True)
+        return len(found)
+
+    def read_in(self, row: EvaluationRow) -> dict[tuple[str, str, str], int]:
+        """Return each relation that readers agree on, with the number of documents read that state it."""
+        return dict(Counter(each.relation for each in self._agreed(row)))
+
+    def _agreed(self, row: EvaluationRow) -> list[_Agreed]:
+        """Return what readers agree on in the documents that were read by everybody who should."""
         if row.reading_id is None:
             raise NotFound("No documents were drawn for this evaluation.")
         task = EvaluationTask.from_dict(row.settings)
         with self._database.read() as connection:
             rows = projects.item_rows(connection, row.reading_id)
         inclusion = {each.name: json.loads(each.payload)["inclusion"] for each in rows if each.label == 1}
-        relations, documents, weights = [], [], []
-        for document in self.marked(row):
-            if document.name in inclusion:
-                for relation in agreed_relations(document, task):
-                    relations.append(_SEPARATOR.join(relation))
-                    documents.append(document.name)
-                    weights.append(1.0 / inclusion[document.name])
-        if relations:
-            with self._pools.use(row) as pool:
-                state = pool.state
-                if (state.truth, state.documents, state.weights) != (relations, documents, weights):
-                    pool.tell_truth(relations, documents, weights=weights, replace=True)
-        return len(relations)
+        return [
+            _Agreed(relation, document.name, 1.0 / inclusion[document.name])
+            for document in self.marked(row)
+            if document.name in inclusion
+            for relation in agreed_relations(document, task)
+        ]
+
+
+class _Agreed(NamedTuple):
+    """A relation that readers state, in one document."""
+
+    relation: tuple[str, str, str]
+    document: str
+    weight: float

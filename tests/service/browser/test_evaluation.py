@@ -255,6 +255,7 @@ def test_brat_files_from_the_page_and_documents_drawn_later(serve_made, open_pag
     page.get_by_role("button", name="Draw them").press("Enter")
     page.get_by_role("heading", name="Brat: documents").wait_for()
     expect(page.locator(".tiles")).to_contain_text("of 2, by 3 each")
+    expect(page.get_by_role("link", name="The relations")).to_have_count(0)  # nothing is read yet
     assert axe(page) == []
     page.get_by_role("link", name="Leaderboard").press("Enter")
     expect(page.get_by_role("link", name="Documents")).to_be_visible()
@@ -342,6 +343,18 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
     assert 0.7 < spans < 1
     assert links == 1
     expect(owner.locator(".tiles")).to_contain_text("relations agreed3")
+    with owner.expect_download() as download:
+        owner.get_by_role("link", name="The relations").click()
+    table = download.value.path().read_text(encoding="utf-8").splitlines()
+    assert table[0] == "subject,predicate,object,read_in,stated_in"
+    for counts, said in ((["2", "2", ""], "line 4, field 'stated_in'"), (["2", "2", "5"], "each counted once")):
+        filled = [table[0], *(line + count for line, count in zip(table[1:], counts, strict=True))]
+        (tmp_path / "counts.csv").write_text("\n".join(filled) + "\n", encoding="utf-8")
+        owner.get_by_label("Filled in").set_input_files(tmp_path / "counts.csv")
+        owner.get_by_role("button", name="Use these counts").press("Enter")
+        expect(owner.locator(".said, .problem").filter(has_text=said)).to_be_visible()
+        assert axe(owner) == []
+    open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
     assert axe(owner) == []
     owner.get_by_role("button", name="Use for recall").click()
     expect(owner.locator(".said")).to_contain_text("3 true relations told")

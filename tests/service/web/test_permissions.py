@@ -53,6 +53,8 @@ RULES = {
     "DELETE /api/projects/{project}/submissions/{submission}": "submit",
     "GET /api/projects/{project}/label-pool.csv": "belong", "GET /api/projects/{project}/export/pool.zip": "manage",
     "POST /api/projects/{project}/reading": "manage", "GET /api/projects/{project}/reading": "watch",
+    "GET /api/projects/{project}/reading/relations.csv": "manage",
+    "POST /api/projects/{project}/reading/counted-truth": "manage",
     "POST /api/projects/{project}/reading/truth": "manage", "GET /api/projects/{project}/documents/{item}": "label",
     "POST /api/projects/{project}/annotations": "label",
     "POST /api/projects/{project}/import": "manage",

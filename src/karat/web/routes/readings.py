@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Body, Depends, Response
 
+from karat.service import statements
 from karat.service.problems import NotFound
+from karat.service.sources import called
 from karat.store import evaluations
 from karat.store.evaluations import EvaluationRow
 from karat.web.deps import InProject, Visit
@@ -58,6 +62,28 @@ def read_summary(visit: Annotated[Visit, Depends(InProject("watch"))]) -> shapes
 def tell_truth(visit: Manage) -> shapes.Told:
     """Tell the pool the relations that readers agree on: recall is against everything true from here on."""
     return shapes.Told(relations=visit.house.readings.tell(visit.house.evaluations.row(visit.project)))
+
+
+@router.get("/reading/relations.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
+def list_relations(visit: Manage) -> Response:
+    """Return the relations that readers agree on, and in how many documents; the last column is to be filled in."""
+    text = statements.write_counts(visit.house.readings.read_in(visit.house.evaluations.row(visit.project)))
+    headers = {"content-disposition": f'attachment; filename="{visit.project.slug}-relations.csv"'}
+    return Response(text, media_type="text/csv", headers=headers)
+
+
+@router.post("/reading/counted-truth")
+def tell_counted_truth(
+    visit: Manage, table: Annotated[bytes, Body(media_type="application/octet-stream")]
+) -> shapes.Told:
+    """Tell the pool the same with how many documents state each relation (CSV): each then counts once."""
+    row = visit.house.evaluations.row(visit.project)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "relations.csv"
+        path.write_bytes(table)
+        with called(path, path.name):
+            counts = statements.read_counts(path, visit.house.readings.read_in(row))
+    return shapes.Told(relations=visit.house.readings.tell(row, stated_in=counts))
 
 
 def _row(visit: Visit) -> EvaluationRow:

@@ -1,0 +1,95 @@
+"""Relations that several documents state: with how many, each counts once in the recall of the pool."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.service.cases.test_reading import TASK, mention, reading
+
+from karat.documents.text import Document
+from karat.errors import InvalidData
+from karat.service.assignment import Answer
+from karat.service.evaluation_task import campaign_for
+from karat.service.statements import read_counts
+
+TEXTS = {**{f"a{k}": "Ann Lee works for Acme." for k in range(3)}, "b": "Bob Roy works for Bolt."}
+ANN, BOB = ("Ann Lee", "employer", "Acme"), ("Bob Roy", "employer", "Bolt")
+
+
+@pytest.fixture
+def read(house, tmp_path):
+    """Return an evaluation all of whose four documents are read; one system finds the relation that three state."""
+    campaign = campaign_for(TASK, votes=1)
+    documents = [Document(name=name, text=text) for name, text in TEXTS.items()]
+    project = house.project(house.evaluations.create("News", campaign, TASK, by=house.owner(), documents=documents))
+    slug = house.readings.create(project, house.evaluations.row(project), by=house.owner(), n=4, votes=1, seed=1)
+    row, reading_project, user = house.evaluations.row(project), house.project(slug), house.owner().id
+    reading_campaign = house.campaign(reading_project)
+    for _ in TEXTS:
+        (task,) = house.assignment.next_tasks(reading_project, reading_campaign, user_id=user, n=1).tasks
+        text = TEXTS[task.name]
+        subject, _, object_ = ANN if task.name.startswith("a") else BOB
+        content = reading(mention(subject, "person", canonical=0, text=text),
+                          mention(object_, "organization", canonical=1, text=text),
+                          relations=[(0, "employer", 1)])  # fmt: skip
+        house.readings.annotate(reading_project, row, reading_campaign, item_id=task.item_id, user_id=user,
+                                content=content, request=f"r{task.item_id}")  # fmt: skip
+    line = {"document": "a0", "subject": "Ann Lee", "predicate": "employer", "object": "Acme",
+            "subject_mention": "Ann Lee", "subject_start": 0, "subject_end": 7, "object_mention": "Acme",
+            "object_start": 18, "object_end": 22}  # fmt: skip
+    path = tmp_path / "system.jsonl"
+    path.write_text(json.dumps(line) + "\n")
+    found = house.submissions.submit(project, "system", path, by=house.owner(), name=path.name)
+    house.submissions.accept(project, campaign, found.id, by=house.owner())
+    (task,) = house.assignment.next_tasks(project, campaign, user_id=user, n=1).tasks
+    house.assignment.answer(project, campaign, Answer(task.item_id, "yes", "y"), user_id=user)
+    return project, row
+
+
+def test_a_relation_that_three_documents_state_counts_once(house, read):
+    """Of two distinct relations the system finds one: half of the truth, though three of four statements are of it."""
+    project, row = read
+
+    def recall():
+        return house.evaluations.leaderboard(project, metric="recall", for_user=None)["pool_recall"]
+
+    assert house.readings.read_in(row) == {ANN: 3, BOB: 1}
+    assert house.readings.tell(row) == 4
+    assert recall() == pytest.approx(3 / 4)  # over statements
+    assert house.readings.tell(row, stated_in={ANN: 3, BOB: 1}) == 4
+    assert recall() == pytest.approx(1 / 2)  # over distinct relations
+    assert house.readings.tell(row, stated_in={ANN: 6, BOB: 1}) == 4  # three more state it that were not read
+    assert recall() == pytest.approx(1 / 3)
+
+
+def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
+    project, row = read
+    client = client_of(house.owner())
+    base = f"/api/projects/{project.slug}/reading"
+    table = client.get(f"{base}/relations.csv").text
+    assert table.splitlines() == ["subject,predicate,object,read_in,stated_in", "Ann Lee,employer,Acme,3,",
+                                  "Bob Roy,employer,Bolt,1,"]  # fmt: skip
+    path = tmp_path / "relations.csv"
+    for bad, message in (
+        (table, "relations.csv, line 2, field 'stated_in': expected a whole number of at least 3; got ''"),
+        (table.replace("3,", "3,2"), "at least 3; got '2'"),
+        (table.replace("3,", "3,5").replace("Bob Roy,employer,Bolt,1,\r\n", ""), "no line for the relation Bob Roy"),
+        ("subject,object\n", "line 1: 'predicate' is missing"),
+    ):
+        path.write_text(bad, newline="")
+        with pytest.raises(InvalidData) as caught:
+            read_counts(path, house.readings.read_in(row))
+        assert message in str(caught.value)
+        answer = client.post(f"{base}/counted-truth", content=bad.encode(),
+                             headers={"content-type": "application/octet-stream"})  # fmt: skip
+        assert answer.status_code == 400
+        assert message in answer.json()["detail"]
+    with house.pools.use(row) as pool:
+        assert not pool.state.truth
+    filled = table.replace("3,", "3,4").replace("1,\r", "1,2\r")
+    answer = client.post(f"{base}/counted-truth", content=filled.encode(),
+                         headers={"content-type": "application/octet-stream"})  # fmt: skip
+    assert answer.json() == {"relations": 4}
+    with house.pools.use(row) as pool:
+        assert sorted(pool.state.weights) == pytest.approx([1 / 4] * 3 + [1 / 2])
