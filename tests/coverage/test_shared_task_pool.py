@@ -35,6 +35,8 @@ def run(folder, files, truth, *, crowd, seed):
     rng = np.random.default_rng(seed)
 
     def votes_of(asked):
+        if len(set(crowd)) == 1:
+            return {name: int(rng.binomial(len(crowd), crowd[0] if truth[name] else 1 - crowd[0])) for name in asked}
         right = rng.random((len(asked), len(crowd))) < crowd
         return {name: int((each == bool(truth[name])).sum()) for name, each in zip(asked, right, strict=True)}
 
@@ -75,12 +77,16 @@ def covered(request, tmp_path_factory):
 @pytest.mark.long
 @pytest.mark.timeout(7200)
 def test_intervals_of_the_service_cover_at_their_level(covered):
-    """90% intervals hold the truth in 90% of the cases, less three standard errors between runs (.04 at most)."""
+    """90% intervals hold the truth in 90% of the cases, less three standard errors between runs.
+
+    These are .016 at most for 120 runs and .04 for 40; the floor of .86 is for what 120 runs tell.
+    """
     for m, shares in covered["corrected"].items():
         error = np.std(shares) / np.sqrt(len(shares))
         assert np.mean(shares) >= 0.9 - 3 * error, m
         assert error < (0.02 if len(shares) >= 120 else 0.04)
-    assert np.mean(covered["corrected"]["f1"]) >= 0.86
+    if len(covered["corrected"]["f1"]) >= 120:
+        assert np.mean(covered["corrected"]["f1"]) >= 0.86
 
 
 @pytest.mark.long
