@@ -69,7 +69,7 @@ def test_intervals_cover_at_their_level_though_a_crowd_errs(task, corrected):
     """60 repetitions of 20 systems: 90% intervals hold the truth in 85% to 97% of the cases, for every metric.
 
     The 20 systems share labels, so repetitions, not intervals, are independent; they scatter by .2 at most, so .05 is
-    two standard errors.
+    two standard errors. The majority taken for right falls below by as much again.
     """
     law, truth = task
     rng = np.random.default_rng(5)
@@ -84,7 +84,7 @@ def test_intervals_cover_at_their_level_though_a_crowd_errs(task, corrected):
     if corrected:
         assert all(0.85 <= share <= 0.97 for share in shares.values()), shares
     else:
-        assert shares["precision"] < 0.7, shares
+        assert all(share < 0.8 for share in shares.values()), shares
 
 
 def test_one_pool_costs_a_fraction_of_separate_evaluations(task):

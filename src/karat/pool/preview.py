@@ -50,7 +50,8 @@ def preview_draw(
 ) -> Preview:
     """Say what the instances in ``work`` would cost as the next system; ``work`` may be written to.
 
-    Systems that wait to enter the pool are not counted on: drawn together, they need no more than the sum.
+    Systems that wait to enter the pool are not counted on: drawn together, they need no more units than the sum, on
+    average. Where a unit is a relation, the instances of it that others of them hold come on top.
     """
     number = len(state.systems) + 1
     system = System(

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LARGEST_SPREAD = 0.5  # the standard deviation of a 0/1 label is at most a half
 SMALLEST_SPREAD = 0.2
 _HALVINGS = 60
+_ROUNDS = 200
 
 
 def shared_size(laws: ArrayLike, *, spread: ArrayLike = 1.0) -> NDArray[np.float64]:
@@ -82,13 +83,11 @@ def smallest_scales(
     counts: ArrayLike | None = None,
     spread: ArrayLike = LARGEST_SPREAD,
 ) -> NDArray[np.float64]:
-    """Scales ``c_i`` of a draw that gives every system in it at most the target variance.
+    """Scales ``c_i`` of the cheapest draw that gives every system in it at most the target variance.
 
-    One scale for all leaves labels where several systems, and the number of all that is true, gain from them. Where
-    that would take more than the systems take one by one (of unequal sizes, with little in common), each gets a scale
-    of its own. So the expected number of labels is never above the sum of what each would need alone. The cheapest
-    scales of all (Chromy 1987) would save another tenth, at the price of recall: 90% intervals then held it 85% of the
-    time in the simulated shared task, instead of 89%.
+    Of all probabilities that meet every target, those with the least sum are ``sqrt(sum_i (c_i p_i sigma_i)^2)`` with
+    ``c_i`` raised where the variance is above its target and lowered where it is below, until neither is left (Chromy
+    1987). The expected number of units is at most the sum of what each system would need alone.
 
     Parameters
     ----------
@@ -124,10 +123,6 @@ def smallest_scales(
     sigma = np.broadcast_to(np.asarray(spread, dtype=np.float64), law.shape)
     bought = np.zeros(law.shape[1]) if before is None else np.asarray(before, dtype=np.float64)
     repeats = np.ones(law.shape[1]) if counts is None else np.asarray(counts, dtype=np.float64)
-
-    def cost(size: NDArray[np.float64]) -> float:
-        return float(repeats @ (raise_inclusion(size, bought, scale=1.0) - bought))
-
     alone = np.empty(law.shape[0])
     for place, (row, own) in enumerate(zip(law, sigma, strict=True)):
         held = row > 0
@@ -136,13 +131,19 @@ def smallest_scales(
         )
     if alone.size == 1:
         return alone
-    one_by_one = sum(cost(scale * row * own) for scale, row, own in zip(alone, law, sigma, strict=True))
-    size = shared_size(law, spread=sigma)
-    common = _smallest_factor(size, law, sigma, bought, repeats, target)
-    if cost(common * size) <= one_by_one:
-        return np.full(alone.size, common)
-    size = shared_size(law, spread=sigma * alone[:, None])
-    return alone * _smallest_factor(size, law, sigma, bought, repeats, target)
+    squares = (law * sigma) ** 2
+    whole = squares @ repeats  # what a variance would gain if the labelled units were no part of the population
+    scales = alone.copy()
+    for _ in range(_ROUNDS):
+        inclusion = raise_inclusion(np.sqrt(scales**2 @ squares), bought, scale=1.0)
+        shares = np.divide(repeats, inclusion, out=np.zeros_like(repeats), where=inclusion > 0)
+        scales = scales * (squares @ shares) / (target + whole)
+    found = []
+    for start in (scales, alone):
+        size = np.sqrt(start**2 @ squares)
+        factor = _smallest_factor(size, law, sigma, bought, repeats, target)
+        found.append((float(repeats @ raise_inclusion(size, bought, scale=factor)), factor * start))
+    return min(found, key=lambda each: each[0])[1]
 
 
 def _smallest_factor(

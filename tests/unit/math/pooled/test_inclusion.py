@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,21 +65,41 @@ def test_systems_together_need_no_more_than_the_sum_of_each(seed, target, bought
     member = rng.random((4, 60)) < rng.choice([0.03, 0.3, 0.9], 4)[:, None]
     member[:, 0] = True
     law = member / member.sum(axis=1, keepdims=True)
-    before = rng.random(60) * 0.3 if bought else np.zeros(60)
+    before = rng.random(60) if bought else np.zeros(60)
     together = inclusion_of(law, smallest_scales(law, before, target_variance=target), before) - before
     each = [inclusion_of(row[None], smallest_scales(row, before, target_variance=target), before) - before
             for row in law]  # fmt: skip
     assert together.sum() <= sum(part.sum() for part in each) + 1e-9
 
 
-def test_systems_that_share_nothing_get_what_they_need_alone_and_like_ones_share_one_scale():
-    apart = np.zeros((2, 1020))
-    apart[0, :20], apart[1, 20:] = 1 / 20, 1 / 1000
-    alone = [smallest_scales(row, target_variance=0.0025)[0] for row in apart]
-    assert smallest_scales(apart, target_variance=0.0025) == pytest.approx(alone, rel=1e-9)
-    assert alone[0] != pytest.approx(alone[1], rel=0.1)
-    like = laws(3)
-    assert len(set(smallest_scales(like, target_variance=0.0025).tolist())) == 1
+@pytest.mark.parametrize("seed", range(5))
+def test_the_draw_for_several_systems_is_the_cheapest_of_all(seed):
+    """A solver that may choose every probability by itself finds none cheaper; one scale for all is dearer."""
+    law, target = laws(seed) ** 2, 0.004
+    law[0, 10:] = 0  # a small system among large ones
+    law /= law.sum(axis=1, keepdims=True)
+    weight = (0.5 * law) ** 2
+    limits = target + weight.sum(axis=1)
+    start = np.ones(law.shape[1])
+    solved = scipy.optimize.minimize(
+        np.sum, start, jac=np.ones_like, hess=lambda pi: np.zeros((pi.size, pi.size)), method="trust-constr",
+        bounds=[(1e-4, 1.0)] * start.size,
+        constraints=scipy.optimize.NonlinearConstraint(
+            lambda pi: weight @ (1 / pi), -np.inf, limits, jac=lambda pi: -weight / pi**2,
+            hess=lambda pi, v: np.diag(2 * (v @ weight) / pi**3),
+        ),
+        options={"maxiter": 2000, "gtol": 1e-9, "xtol": 1e-12},
+    )  # fmt: skip
+    held = law.any(axis=0)
+    ours = inclusion_of(law, smallest_scales(law, target_variance=target)).sum()
+    assert ours == pytest.approx(solved.x[held].sum(), rel=0.002)
+    shared = shared_size(law, spread=0.5)
+
+    def all_met(scale):
+        return all(design_variance(row, raise_inclusion(shared, scale=scale)) <= target for row in law)
+
+    common = next(scale for scale in np.geomspace(1, 1e4, 2000) if all_met(scale))
+    assert raise_inclusion(shared, scale=common).sum() > 1.02 * ours
 
 
 @given(seed=st.integers(0, 10_000), share=st.floats(0.01, 0.99))
