@@ -150,7 +150,9 @@ def target(curve: Curve) -> str:
         return ""
     if curve.worst_over_target <= 1:
         return f"Target: met (the widest range is {curve.worst_over_target:.2f} of the width asked for)."
-    return f"Target: not met (the widest range is {curve.worst_over_target:.3g} times the width asked for)."
+    nearly = curve.worst_over_target < 1.05  # "1 times" would say nothing
+    times = f"{curve.worst_over_target:.3f}" if nearly else f"{curve.worst_over_target:.3g}"
+    return f"Target: not met (the widest range is {times} times the width asked for)."
 
 
 def exact_text(numbers: Mapping[str, Any]) -> str:

@@ -51,7 +51,9 @@ def next_items(
     if as_json:
         print_json({"labels": len(asked), "ids": asked, "items": payload})
     elif not asked:
-        print_text(f"Nothing to label: every system is known as well as was asked for. See: karat pool scores {pool}")
+        print_text(
+            f"Nothing to label: all labels planned for the width asked for are there. See: karat pool scores {pool}"
+        )
     elif items_out is None:
         print_text("\n".join(asked))
     else:

@@ -40,4 +40,5 @@ def run(
         head = ["topic", "n_retrieved", "n_judged", "n_relevant", "average_precision", "inferred_ap"]
         head += ["inferred_ap_low", "inferred_ap_high"]
         rows = zip(*(columns[name] for name in head), strict=True)
-        print_table(head, [[value if isinstance(value, str) else show(float(value)) for value in row] for row in rows])
+        print_table(head, [[row[0], *(f"{count:,}" for count in row[1:4]), *(show(float(value)) for value in row[4:])]
+                           for row in rows])  # fmt: skip

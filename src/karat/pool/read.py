@@ -39,6 +39,8 @@ def load_submission(
     """
     source = open_source(connection, path)
     source.need(["id", *relation, *extra])
+    if "label" in source.columns and "score" not in source.columns:
+        raise source.refuse(None, "it has a column 'label' and no 'score': labels are told, not submitted.")
     score = "TRY_CAST(score AS DOUBLE)" if "score" in source.columns else "NULL::DOUBLE"
     given = "CAST(score AS VARCHAR)" if "score" in source.columns else "NULL::VARCHAR"
     key = joined(relation) if relation else "CAST(id AS VARCHAR)"

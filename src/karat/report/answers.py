@@ -17,12 +17,17 @@ from karat.math.path import bounds_at
 if TYPE_CHECKING:
     from karat.curves import Curve
     from karat.draws import Draw
+    from karat.math.certify.settings import Settings
 
 TOP = 10_000
 MORE = 500
 _TARGETS = (0.99, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6, 0.5)
 WORTH_A_CUT = 100
 """A cut that keeps fewer items than this is not worth naming."""
+_WORTH_LEAVING = 0.95
+"""A cut that keeps more of the list than this is none."""
+_HARDLY_LESS = 0.97
+_SIMULATED = " (a simulation with the rates seen so far, not a promise)"
 _RUNS = 3
 
 
@@ -47,8 +52,7 @@ def answer_all(curve: Curve, draw: Draw | None = None) -> list[Answer]:
     >>> print(answer_all(design.curve())[0].text)
     Exactly 40 of all 50 items are right, 80.0%.
     """
-    rank = min(TOP, curve.n_items) if curve.asked_at is None else curve.asked_at
-    rank = max(min(rank, curve.reach), 1)
+    rank = _rank_of_interest(curve)
     which = f"the top {rank:,}" if rank < curve.n_items else f"all {rank:,} items"
     return [
         Answer(question=f"How good is {which}?" if rank < curve.n_items else "How good is the list?",
@@ -57,6 +61,14 @@ def answer_all(curve: Curve, draw: Draw | None = None) -> list[Answer]:
         Answer(question="How sure are we?", text=_how_sure(curve)),
         Answer(question=f"What would {MORE} more labels buy?", text=_what_more_buys(curve, draw, rank, which)),
     ]  # fmt: skip
+
+
+def _rank_of_interest(curve: Curve) -> int:
+    """Return the rank asked about; else the first ten thousand, or as far as the labels speak if that is far."""
+    if curve.asked_at is not None:
+        return curve.asked_at
+    rank = min(TOP, curve.n_items)
+    return min(rank, curve.reach) if curve.reach >= min(WORTH_A_CUT, rank) else rank
 
 
 def _how_good(curve: Curve, rank: int, which: str) -> str:
@@ -73,9 +85,10 @@ def _how_good(curve: Curve, rank: int, which: str) -> str:
     if known.low == known.high:
         return f"Exactly {found.low:,.0f} of {which} are right, {known.low:.1%}."
     least, most = np.ceil(found.low - 1e-9), np.floor(found.high + 1e-9)
+    guess = f" Our best guess is {known.estimate:.1%}." if known.estimated else ""
     return (
         f"Between {known.low:.1%} and {known.high:.1%} of {which} are right: at least {least:,.0f} and at most "
-        f"{most:,.0f} items. Our best guess is {known.estimate:.1%}."
+        f"{most:,.0f} items.{guess}"
     )
 
 
@@ -83,6 +96,8 @@ def _where_to_cut(curve: Curve) -> str:
     cuts = [(target, curve.cutoff(precision=target)) for target in _TARGETS]
     least = min(WORTH_A_CUT, curve.n_items)
     useful = [(target, cut) for target, cut in cuts if cut is not None and cut >= least]
+    if useful and useful[0][1] == curve.n_items:
+        del useful[1:]  # of all of it, the highest share says it all
     sentences = [
         f"Keep the first {cut:,} items ({_share(cut / curve.n_items)} of the list) to be sure that at least "
         f"{target:.0%} of what you keep is right."
@@ -93,7 +108,7 @@ def _where_to_cut(curve: Curve) -> str:
     if not sentences:
         sentences = ["No cut is certain to keep half of the items right, unless it keeps hardly anything."]
     everything = curve.cutoff(recall=0.9)
-    if everything is not None and everything < curve.n_items:
+    if everything is not None and everything <= _WORTH_LEAVING * curve.n_items:
         sentences.append(f"Keep the first {everything:,} to be sure to lose at most a tenth of the right items.")
     return " ".join(sentences)
 
@@ -130,28 +145,31 @@ def _what_more_buys(curve: Curve, draw: Draw | None, rank: int, which: str) -> s
     known = curve.at(rank)
     if curve.guarantee == "exact" or known.low == known.high:
         return f"Nothing for {which}: there is nothing left to learn."
+    method = None if draw is None else catalogue.make_method(draw.method, **draw.parameters)
+    width = known.high - known.low
+    if isinstance(method, Certify) and curve.reach < min(method.top or curve.n_items, curve.n_items):
+        rank = min(TOP, curve.n_items, method.top or curve.n_items)
+        then = _width_with(curve, method.settings(), rank)
+        return (
+            "This draw is not finished: what it still asks for comes first. When all of it is labelled, the range for "
+            f"the top {rank:,} will be about {100 * then:.1f} percentage points from end to end{_SIMULATED}."
+        )
     if curve.n_labels + MORE >= curve.n_items:
         return f"Everything: with {curve.n_items - curve.n_labels:,} more all items are labelled."
-    half = (known.high - known.low) / 2
-    then = _half_width_then(curve, draw, rank)
-    if then is None:
+    if not isinstance(method, Certify):
         return "That depends on the method: a method that plans its labels cannot use more than it planned."
-    if then > 0.97 * half:
-        return f"Little: the range for {which} would stay about {200 * half:.1f} percentage points wide."
+    then = _width_with(curve, replace(method.settings(), budget=curve.n_labels + MORE, looks=1), rank)
+    if then > _HARDLY_LESS * width:
+        return f"Little: the range for {which} would stay about {100 * width:.1f} percentage points wide."
     return (
-        f"The range for {which} would shrink from {200 * half:.1f} to about {200 * then:.1f} percentage points from "
-        "end to end (a simulation with the rates seen so far, not a promise)."
+        f"The range for {which} would shrink from {100 * width:.1f} to about {100 * then:.1f} percentage points from "
+        f"end to end{_SIMULATED}. This draw is finished and takes no more: plan them into a new one, with a budget of "
+        f"{curve.n_labels + MORE:,}, or with several looks (rounds) so that you can go on from each."
     )
 
 
-def _half_width_then(curve: Curve, draw: Draw | None, rank: int) -> float | None:
-    """Return the half-width of precision at a rank with so many more labels, simulated; None where unknown."""
-    if draw is None:
-        return None
-    method = catalogue.make_method(draw.method, **draw.parameters)
-    if not isinstance(method, Certify):
-        return None
-    settings = replace(method.settings(), budget=curve.n_labels + MORE, looks=1)
+def _width_with(curve: Curve, settings: Settings, rank: int) -> float:
+    """Return how wide the range of precision at a rank would be with these settings, simulated."""
     knots = np.unique(np.geomspace(1, curve.n_items, 15).astype(np.int64))
     found = np.r_[0.0, np.interp(knots, curve.ranks, curve.yield_estimate)]
     rates = np.clip(np.diff(found) / np.diff(np.r_[0, knots]), 0.001, 0.999)
@@ -160,5 +178,5 @@ def _half_width_then(curve: Curve, draw: Draw | None, rank: int) -> float | None
         labels = RateCurve(ranks=knots, rates=rates, seed=run)
         bounds = simulate_pass(labels, settings, seed=run, n_items=curve.n_items).bounds
         low, high = bounds_at(bounds.knots, bounds.low, bounds.high, at=[rank])
-        widths.append(float(high[0] - low[0]) / 2 / rank)
+        widths.append(float(high[0] - low[0]) / rank)
     return float(np.median(widths))

@@ -131,3 +131,10 @@ def test_bad_labels_are_refused(tmp_path, pool):
         with pytest.raises(InvalidData, match=message):
             pool.tell(tmp_path / "labels.csv")
     assert pool.n_labels == 0
+
+
+def test_a_file_of_labels_is_no_submission(tmp_path):
+    (tmp_path / "labels.csv").write_text("id,label\na,1\n")
+    pool = Pool.create(tmp_path / "pool")
+    with pytest.raises(InvalidData, match=r"labels.csv: it has a column 'label' and no 'score'"):
+        pool.add("a", tmp_path / "labels.csv")

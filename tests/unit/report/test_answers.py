@@ -166,3 +166,31 @@ def test_contradicted_bounds_are_not_stated_as_facts(design):
     text = answer_all(replace(design.curve(), assumptions=(doubt,)))[0].text
     assert text.startswith("We cannot say for sure: the labels contradict what certify takes for granted.")
     assert "at least" not in text
+
+
+def test_an_unfinished_draw_is_told_to_be_finished(labels):
+    design = karat.Certify(budget=600).begin(N, seed=3)
+    ranks = design.ask(60)
+    design.tell(Labels.from_pairs(ranks, labels[ranks - 1]))
+    curve = design.curve()
+    answers = {answer.question: answer.text for answer in answer_all(curve, design.draw)}
+    assert "How good is the top 1?" not in answers
+    text = answers[QUESTIONS[3]]
+    assert text.startswith("This draw is not finished: what it still asks for comes first.")
+    promised = float(re.search(r"about ([\d.]+) percentage points", text).group(1))
+    while len(ranks := design.ask(200)):
+        design.tell(Labels.from_pairs(ranks, labels[ranks - 1]))
+    done = design.curve().at(TOP)
+    assert promised == pytest.approx(100 * (done.high - done.low), rel=0.4)
+    assert "takes no more" in answer_all(design.curve(), design.draw)[3].text
+
+
+def test_a_cut_that_keeps_nearly_everything_is_none():
+    good, _ = karat.Certify(budget=300).replay(np.ones(5000, np.int8), seed=1)
+    assert answer_to(good, "Where should I cut?").count("Keep everything") == 1
+    rare = np.zeros(5000, np.int8)
+    rare[::50] = 1
+    curve, _ = karat.Certify(budget=600).replay(rare, seed=1)
+    kept = curve.cutoff(recall=0.9)
+    assert 0.95 * 5000 < kept < 5000
+    assert "lose at most a tenth" not in answer_to(curve, "Where should I cut?")
