@@ -50,6 +50,7 @@ def test_roc_picture_and_page(sample, tmp_path, capsys):
     assert main([*arguments, "--plot", str(picture), "--html", str(page)]) == 0
     assert picture.stat().st_size > 5000
     assert "data:image/png;base64" in page.read_text()
+    assert "At a false positive rate of 0.50 the true positive rate is about" in page.read_text()
     assert "AUC" in capsys.readouterr().out
 
 
@@ -58,7 +59,7 @@ def test_the_difference_of_two_systems(sample, capsys):
     assert main(["bands", str(path), "--score", "old", "--label", "label", "--against", "new"]) == 0
     out = capsys.readouterr().out
     assert "new minus old" in out
-    assert "Certainly higher precision by recall: new from" in out
+    assert "new is better. Certainly higher precision by recall: new from" in out
     assert "system" not in out
 
 

@@ -13,13 +13,14 @@ from karat.math.bands.readings import ceiling_beyond, precision_at_recall, recal
 from karat.results import Tabular
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
 AXES = {"pr": ("recall", "precision"), "roc": ("false_positive_rate", "true_positive_rate")}
 TITLES = {"pr": "Precision-recall", "roc": "ROC"}
+_MOST_STRETCHES = 3
 SCALARS = {"average_precision": "AP", "roc_auc": "AUC", "best_f1": "best F1", "f1_at_threshold": "F1 at the threshold"}
 
 
@@ -157,6 +158,17 @@ class Band(_Curve):
         first = f"{TITLES[self.curve]} band, {self._claim()}, {self.n_labels:,} labels, {self.n_positives:,} positive"
         return f"{first}\n{self._scalars_in_words()}\n{self._middle()}"
 
+    def in_a_sentence(self) -> str:
+        """Say what is known in the middle of the curve."""
+        middle = float(self.levels[self.levels.size // 2])
+        level_name, value_name = (name.replace("_", " ") for name in AXES[self.curve])
+        known = self.at(middle)
+        reach = "and so along the whole curve at once" if self.simultaneous else "at this level taken by itself"
+        return (
+            f"At a {level_name} of {middle:.2f} the {value_name} is about {known.estimate:.3f}: with "
+            f"{100 * self.confidence_level:g}% confidence between {known.low:.3f} and {known.high:.3f}, {reach}."
+        )
+
     def precision_at_recall(self, floor: float) -> Interval:
         """Return the highest precision that keeps recall at or above ``floor``.
 
@@ -228,12 +240,17 @@ class Comparison(_Curve):
         ranges = self.certain_ranges
         if not ranges:
             return f"Neither system has certainly higher {value_name} at any {level_name} ({trust})."
-        parts = []
+        parts = {}
         for which, name in zip(("first", "second"), self.names, strict=True):
-            own = [_stretch(start, end) for system, start, end in ranges if system == which]
-            if own:
-                parts.append(f"{name} {', '.join(own)}")
-        return f"Certainly higher {value_name} by {level_name}: {'; '.join(parts)} ({trust})."
+            if own := [(start, end) for system, start, end in ranges if system == which]:
+                parts[name] = f"{name} {_stretches(own)}"
+        better = next(iter(parts)).replace("the ", "The ", 1)
+        short = "Each is better somewhere" if len(parts) > 1 else f"{better} is better"
+        return f"{short}. Certainly higher {value_name} by {level_name}: {'; '.join(parts.values())} ({trust})."
+
+    def in_a_sentence(self) -> str:
+        """Return the verdict."""
+        return self.verdict
 
     def _order(self) -> str:
         first, second = (name.removeprefix("the ").removesuffix(" system") for name in self.names)
@@ -255,6 +272,16 @@ class Comparison(_Curve):
         axes.axhline(0.0, color="black", linewidth=0.8)
         axes.set(xlim=(-0.01, 1.01), ylabel=f"Difference in {AXES[self.curve][1].replace('_', ' ')}")
         return axes
+
+
+def _stretches(ranges: Sequence[tuple[float, float]]) -> str:
+    """Write ranges of levels, the longest few of many."""
+    longest = sorted(ranges, key=lambda each: each[0] - each[1])[:_MOST_STRETCHES]
+    words = ", ".join(_stretch(*each) for each in sorted(longest))
+    left = len(ranges) - len(longest)
+    return (
+        f"{words} and in {left} shorter stretches" if left > 1 else f"{words} and in a shorter one" if left else words
+    )
 
 
 def _stretch(start: float, end: float) -> str:

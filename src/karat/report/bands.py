@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 def render_band(found: Band | Comparison, *, title: str, commands: Sequence[str] = ()) -> str:
     """Return the page: what it is in a sentence, the picture, the numbers, what they rest on."""
-    first, *rest = str(found).split("\n")
+    first = str(found).partition("\n")[0]
     rows = [[name.replace("_", " "), *(f"{value:.3f}" for value in (i.estimate, i.low, i.high))]
             for name, i in found.scalars.items()]  # fmt: skip
     parts = [
         f"<h1>{escape(title)}</h1>",
-        f'<p class="lead">{escape(rest[-1])}</p>',
+        f'<p class="lead">{escape(found.in_a_sentence())}</p>',
         f"<p>{escape(first)}.</p>",
         *(f'<p class="warn">{escape(note)}</p>' for note in found.notes),
         figure(found.plot(), "The curve with its band."),

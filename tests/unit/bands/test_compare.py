@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -32,6 +33,7 @@ def test_a_clearly_better_system_is_named_with_its_range(curve):
     assert which == "second"
     assert start < end
     assert f"the second system from {start:.3f} to {end:.3f}" in result.verdict
+    assert result.verdict.startswith("The second system is better. Certainly higher")
     assert result.scalars["roc_auc"].low > 0
     swapped = compare_curves(labels, second, first, curve=curve, **QUICK)
     assert {name for name, _, _ in swapped.certain_ranges} == {"first"}
@@ -130,3 +132,19 @@ def test_wrong_arguments_are_refused():
         compare_curves(labels, first, second, curve="lift")
     with pytest.raises(InvalidInput, match="'second_score' must have the same length"):
         compare_curves(labels, first, second[1:])
+
+
+def test_of_many_stretches_the_longest_are_named():
+    labels, first, second = systems()
+    result = compare_curves(labels, first, second, **QUICK)
+    sign = np.zeros(result.levels.size)
+    for start, end in ((2, 3), (5, 9), (12, 30), (33, 34), (36, 60)):
+        sign[start:end] = 1.0
+    sign[70:90] = -1.0
+    made = replace(result, low=np.where(sign > 0, 0.1, -0.1), high=np.where(sign < 0, -0.05, 0.2))
+    at = [f"{level:.3f}" for level in result.levels]
+    assert made.verdict.startswith(
+        f"Each is better somewhere. Certainly higher precision by recall: the first system from {at[70]} to {at[89]}; "
+        f"the second system from {at[5]} to {at[8]}, from {at[12]} to {at[29]}, from {at[36]} to {at[59]} and in 2 "
+        "shorter stretches"
+    )
