@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy.exc import IntegrityError
 
 from karat import _check
-from karat.documents.text import sentences_of, tokens_of
+from karat.documents.text import count_tokens, sentences_of, tokens_of
 from karat.math.annotation.reading import document_law, draw_documents, inclusion_of
 from karat.service.assignment import Answer
 from karat.service.campaign import Campaign, Option
@@ -194,7 +194,7 @@ class Readings:
         tokens = pairs = 0
         for document in marked:
             for reading in document.readings:
-                tokens += len(tokens_of(document.text))
+                tokens += count_tokens(document.text)
                 pairs += count_pairs(document.text, reading)
         truths = [relation for document in marked if len(document.readings) >= campaign.votes
                   for relation in agreed_relations(document, task)]  # fmt: skip
