@@ -84,8 +84,9 @@ export interface TextDocument {
 export interface ReadingSummary {
   documents: number; read: number; readings: number; agreement: Record<string, number | null>;
   found: { together: number[]; majority: number; spans: number } | null; relations: number; tokens: number; pairs: number;
-  spent: number;
+  spent: number; currency: string;
 }
+export interface Told { relations: number; counted: number; uncounted: number }
 
 export class Refusal extends Error {
   constructor(readonly status: number, message: string, readonly field: string | null = null, readonly defects: string[] = []) { super(message); }

@@ -6,12 +6,12 @@ import { call, get, newRequest, post, Refusal, type Curve, type Dispute, type Fo
 import { CurvePlot, VAGUE } from "../parts/Curve";
 import { Disputes } from "../parts/Disputes";
 import { Members } from "../parts/Members";
+import { money } from "../parts/money";
 import { PeopleSection } from "../parts/PeopleSection";
 import { me, messageOf } from "../state";
 
 const EVERY = 4000;
 const number = (value: number) => value.toLocaleString("en-US");
-const money = (value: number) => value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const share = (value: number | null | undefined) => value === null || value === undefined ? "–" : value.toFixed(3);
 
 function Tile({ name, value, hint }: { name: string; value: string; hint?: string }) {
@@ -71,7 +71,7 @@ export function Dashboard({ slug }: { slug: string }) {
   if (project.value === null || now === null) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
   const whole = shown?.summary["positives in the list"];
   const left = needed.value?.still_needed ?? null;
-  const price = (still: Forecast) => [project.value!.votes > 1 && `${number(still.answers!)} answers`, now.price > 0 && `${money(still.cost!)} ${now.currency}`.trim()].filter(Boolean).join(", ") || undefined;
+  const price = (still: Forecast) => [project.value!.votes > 1 && `${number(still.answers!)} answers`, now.price > 0 && money(still.cost!, now.currency)].filter(Boolean).join(", ") || undefined;
   const begun = now.labelled + now.unsure > 0;
   const doubts = shown?.assumptions.filter((each) => each.verdict === "contradicted") ?? [];
   return <main class="dashboard">

@@ -10,6 +10,7 @@ import { Disputes } from "../parts/Disputes";
 import { Troubles, troubleOf, type Trouble } from "../parts/Field";
 import { Guidelines } from "../parts/Guidelines";
 import { Members } from "../parts/Members";
+import { money } from "../parts/money";
 import { go, me } from "../state";
 
 const EVERY = 4000;
@@ -17,8 +18,6 @@ const METRICS = ["f1", "precision", "recall"] as const;
 const NAMES: Record<string, string> = { f1: "F1", precision: "precision", recall: "recall" };
 const number = (value: number) => value.toLocaleString("en-US");
 const plural = (value: number, noun: string) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
-const money = (value: number, currency: string) =>
-  `${value.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })} ${currency}`.trim();
 
 function Range({ score }: { score: Bounds }) {
   return <span class="range">

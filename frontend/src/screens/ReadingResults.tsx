@@ -2,9 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { get, post, type Project, type ReadingSummary } from "../api";
-import { Members } from "../parts/Members";
+import { get, post, type Project, type ReadingSummary, type Told } from "../api";
 import { Troubles, troubleOf, type Trouble } from "../parts/Field";
+import { Members } from "../parts/Members";
+import { money } from "../parts/money";
 
 const EVERY = 4000;
 const KAPPAS: Record<string, string> = { spans: "typed mentions", canonical: "canonical mentions", links: "links" };
@@ -23,8 +24,9 @@ export function ReadingResults({ slug }: { slug: string }) {
     said.value = "";
     problem.value = null;
     try {
-      const told = await post<{ relations: number }>(`${evaluation}/reading/${counts === undefined ? "truth" : "counted-truth"}`, counts);
-      said.value = `${number(told.relations)} true relations told${counts === undefined ? "" : ", each counted once"}: recall on the leaderboard is against everything true.`;
+      const told = await post<Told>(`${evaluation}/reading/${counts === undefined ? "truth" : "counted-truth"}`, counts);
+      const once = told.counted === 0 ? "" : told.uncounted === 0 ? ", each counted once" : ` (${number(told.uncounted)} with no count of their documents, as if one stated them)`;
+      said.value = `${number(told.relations)} true relations told${once}: recall on the leaderboard is against everything true.`;
     } catch (error) { problem.value = troubleOf(error); }
   };
   useEffect(() => {
@@ -48,7 +50,7 @@ export function ReadingResults({ slug }: { slug: string }) {
       <div class="tile"><dt>relations agreed</dt><dd>{number(now.relations)}</dd></div>
       <div class="tile"><dt>tokens</dt><dd>{number(now.tokens)}</dd></div>
       <div class="tile"><dt>pairs</dt><dd>{number(now.pairs)}</dd></div>
-      <div class="tile"><dt>spent</dt><dd>{now.spent.toFixed(2)}</dd></div>
+      <div class="tile"><dt>spent</dt><dd>{money(now.spent, now.currency)}</dd></div>
     </dl>
     <section aria-labelledby="kappa-title"><h2 id="kappa-title">How far readers agree</h2>
       <p class="hint">Fleiss’ kappa over the tokens: 1 is perfect, 0 as by chance.</p>
@@ -59,7 +61,7 @@ export function ReadingResults({ slug }: { slug: string }) {
         <tr><th scope="row">their majority</th><td>{share(now.found.majority)}</td></tr></tbody></table></section>}
     {owns && now.relations > 0 && <section aria-labelledby="count-title"><h2 id="count-title">Relations that several documents state</h2>
       <p class="hint">Such a relation is found more often than others. Take the table away, fill in how many documents state each relation
-        (<code>stated_in</code>), and send it back: each then counts once. Do so again after more was read.</p>
+        (<code>stated_in</code>), and send it back: each then counts once. Do so again after more was read: what you filled in is still there.</p>
       <form class="inline" onSubmit={(event) => {
         event.preventDefault();
         const file = event.currentTarget.querySelector<HTMLInputElement>("input[type=file]")?.files?.[0];

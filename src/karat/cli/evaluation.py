@@ -270,4 +270,7 @@ def truth(
         with open_to_send(stated_in) as stream:
             headers = {"content-type": "application/octet-stream"}
             found = _call(server, token, "POST", "reading/counted-truth", content=stream, headers=headers)
-    _say(found, f"{found['relations']:,} true relations told.", as_json=as_json)
+    more = ", each counted once" if found["counted"] else ""
+    if found["counted"] and found["uncounted"]:
+        more = f"; {found['uncounted']:,} with no count of their documents count as if one stated them"
+    _say(found, f"{found['relations']:,} true relations told{more}.", as_json=as_json)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from karat.errors import InvalidData
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MOST_CHARACTERS = 1_000_000
+MOST_NAME = 200
+_NO_CHARACTER = re.compile("[\x00\ud800-\udfff]")
 _SENTENCE_END = re.compile(r"(?:[.!?…؟]+[\"'”’»)\]]*(?=\s)|[。！？]+[”’」』）]*|\n)")
 _NO_END = {
     "mr",
@@ -46,6 +55,20 @@ class Document:
     mentions: tuple[Mention, ...] = ()
 
 
+def check_document(where: str, name: str, text: str) -> None:
+    """Refuse a name or a text that people could not read."""
+    if not 1 <= len(name) <= MOST_NAME or not name.isprintable():
+        got = shorten(name)
+        raise InvalidData(f"{where}: a document's name must have 1 to {MOST_NAME} printable characters; got {got!r}.")
+    if not text.strip():
+        raise InvalidData(f"{where}: document {name!r} is empty.")
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidData(f"{where}: document {name!r} has {len(text):,} characters; {MOST_CHARACTERS:,} is the most.")
+    bad = _NO_CHARACTER.search(text)
+    if bad is not None:
+        raise InvalidData(f"{where}: document {name!r} has no character at {bad.start()}, but half of one or a NUL.")
+
+
 def fault_of_span(text: str, start: int, end: int, mention: str) -> str | None:
     """Say what is wrong with a span that is said to read ``mention``; None if nothing is.
 
@@ -80,20 +103,27 @@ def tokens_of(text: str) -> list[tuple[int, int]]:
     >>> tokens_of(text)
     [(0, 4), (4, 5), (5, 6), (7, 8), (9, 13)]
     """
-    spans: list[tuple[int, int]] = []
+    return list(_tokens(text))
+
+
+def count_tokens(text: str) -> int:
+    """Return how many there are; their spans, which take far more room than the text, are not held."""
+    return sum(1 for _ in _tokens(text))
+
+
+def _tokens(text: str) -> Iterator[tuple[int, int]]:
     begin: int | None = None
     for place, character in enumerate(text):
         if unicodedata.category(character)[0] in "LNM" or character in "_\u200c\u200d":
             begin = place if begin is None else begin
             continue
         if begin is not None:
-            spans.append((begin, place))
+            yield begin, place
             begin = None
         if not character.isspace():
-            spans.append((place, place + 1))
+            yield place, place + 1
     if begin is not None:
-        spans.append((begin, len(text)))
-    return spans
+        yield begin, len(text)
 
 
 def sentences_of(text: str) -> list[tuple[int, int]]:

@@ -43,8 +43,10 @@ def _finite(text: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant, parse_float=_finite)
 
 
-def read_records(source: PathOrStream) -> Iterator[Row]:
+def read_records(source: PathOrStream, *, name: str | None = None) -> Iterator[Row]:
     r"""Yield the objects of a JSON array or of JSON lines; a bad line is yielded as a defect.
+
+    ``name``: what to call the source in messages, where that is not its own name.
 
     Examples
     --------
@@ -52,7 +54,7 @@ def read_records(source: PathOrStream) -> Iterator[Row]:
     >>> [row.where for row in read_records(io.StringIO('{"a": 1}\n\n{"a": 2}\n'))]
     ['the stream, line 1', 'the stream, line 3']
     """
-    name = name_of(source)
+    name = name_of(source) if name is None else name
     chunks = _Peeked(read_chunks(source), name)
     return _read_array(chunks, name) if chunks.first == "[" else _read_objects(chunks, name)
 

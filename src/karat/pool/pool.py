@@ -248,7 +248,7 @@ class Pool:
         documents: Sequence[str] = (),
         *,
         weights: Sequence[float] = (),
-        stated_in: Sequence[int] = (),
+        stated_in: Sequence[int | None] = (),
         replace: bool = False,
     ) -> None:
         """Take in true relations found by annotating random documents exhaustively, for the recall of the pool.
@@ -263,8 +263,8 @@ class Pool:
         weights
             One over the probability with which the document of each was drawn, up to scale; equal if not given.
         stated_in
-            In how many documents of the whole collection each is stated, one if not given. A relation that many
-            documents state is met more often; with this it counts once all the same.
+            In how many documents of the whole collection each is stated; one where that is None or not given. A
+            relation that many documents state is met more often; with this it counts once all the same.
         replace
             Let these take the place of all that were told before.
         """

@@ -76,6 +76,7 @@ class State:
     truth: list[str] = field(default_factory=list)
     documents: list[str] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
+    stated_in: list[int | None] = field(default_factory=list)
     retracted: set[int] = field(default_factory=set)
     admitted: list[System] = field(default_factory=list)
     errors: ErrorRates | None = None
@@ -99,10 +100,11 @@ class State:
             self.labels.update(body["labels"])
         elif kind == "truth":
             if body.get("replace"):
-                self.truth, self.documents, self.weights = [], [], []
+                self.truth, self.documents, self.weights, self.stated_in = [], [], [], []
             self.truth.extend(body["relations"])
             self.documents.extend(body["documents"])
             self.weights.extend(body.get("weights") or [1.0] * len(body["relations"]))
+            self.stated_in.extend(body.get("stated_in") or [None] * len(body["relations"]))
         elif kind == "errors":
             given = body["errors"]
             self.errors = None if given is None else ErrorRates(

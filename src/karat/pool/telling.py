@@ -77,7 +77,7 @@ def truth_event(
     *,
     documents: Sequence[str],
     weights: Sequence[float],
-    stated_in: Sequence[int],
+    stated_in: Sequence[int | None],
     replace: bool,
 ) -> dict[str, Any]:
     """Check true relations from exhaustive annotation and word the event that tells them."""
@@ -88,7 +88,7 @@ def truth_event(
         weights = [_check.number("weights", weight, above=0.0) for weight in weights]
     if stated_in:
         _check.same_length("relations", len(relations), "stated_in", len(stated_in))
-        counts = [_check.whole("stated_in", count, least=1) for count in stated_in]
+        counts = [1 if count is None else _check.whole("stated_in", count, least=1) for count in stated_in]
         weights = [weight / count for weight, count in zip(weights or [1.0] * len(counts), counts, strict=True)]
     mixed = bool(documents) != bool(state.documents) and state.truth
     if mixed and not replace:
@@ -96,6 +96,8 @@ def truth_event(
     event: dict[str, Any] = {"kind": "truth", "relations": list(relations), "documents": list(documents)}
     if weights:
         event["weights"] = list(weights)
+    if stated_in:
+        event["stated_in"] = list(stated_in)
     if replace:
         event["replace"] = True
     return event

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from karat import _check
 from karat.documents import relations
-from karat.documents.text import sentences_of, tokens_of
+from karat.documents.text import count_tokens, sentences_of
 from karat.errors import InvalidInput
 from karat.service.campaign import make_slug
 from karat.service.evaluation_task import EvaluationTask
@@ -185,5 +185,5 @@ class Evaluations:
 
 def _document_row(document: Document) -> dict[str, Any]:
     mentions = [[mention.start, mention.end, mention.type] for mention in document.mentions]
-    return {"name": document.name, "content": document.text, "n_tokens": len(tokens_of(document.text)),
+    return {"name": document.name, "content": document.text, "n_tokens": count_tokens(document.text),
             "mentions": json.dumps(mentions)}  # fmt: skip

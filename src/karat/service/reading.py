@@ -14,7 +14,7 @@ import numpy as np
 from sqlalchemy.exc import IntegrityError
 
 from karat import _check
-from karat.documents.text import sentences_of, tokens_of
+from karat.documents.text import count_tokens, sentences_of, tokens_of
 from karat.math.annotation.reading import document_law, draw_documents, inclusion_of
 from karat.service.assignment import Answer
 from karat.service.campaign import Campaign, Option
@@ -25,7 +25,7 @@ from karat.store import answers, desk, evaluations, people, projects
 from karat.store.projects import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from sqlalchemy.engine import Connection
 
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from karat.store.evaluations import Annotation, EvaluationRow
     from karat.store.people import User
     from karat.store.projects import Project
+
+    Relation = tuple[str, str, str]
 
 LAWS = ("uniform", "entity")
 OPTIONS = (
@@ -191,10 +193,11 @@ class Readings:
         with self._database.read() as connection:
             known = evaluations.known_mentions(connection, row.project_id)
             by_label = projects.count_labels(connection, project.id)
+            currency = projects.get_project(connection, row.project_id).settings["currency"]
         tokens = pairs = 0
         for document in marked:
             for reading in document.readings:
-                tokens += len(tokens_of(document.text))
+                tokens += count_tokens(document.text)
                 pairs += count_pairs(document.text, reading)
         truths = [relation for document in marked if len(document.readings) >= campaign.votes
                   for relation in agreed_relations(document, task)]  # fmt: skip
@@ -208,30 +211,48 @@ class Readings:
             "tokens": tokens,
             "pairs": pairs,
             "spent": tokens * task.token_price + pairs * task.pair_price,
+            "currency": currency,
         }
 
-    def tell(self, row: EvaluationRow, *, stated_in: Mapping[tuple[str, str, str], int] | None = None) -> int:
+    def tell(self, row: EvaluationRow, *, stated_in: Mapping[Relation, int] | None = None) -> Told:
         """Tell the pool the true relations of all documents that were read by everybody who should.
 
         Each counts with one over the probability with which its document was drawn, and with one over the number of
-        documents that state it, which is one where nothing else is said.
+        documents that state it: as said now, else as said before, else one.
         """
         found = self._agreed(row)
+        counts = {**self._counts_before(row, found), **(stated_in or {})}
+        distinct = {each.relation for each in found}
         if found:
             relations = [_SEPARATOR.join(each.relation) for each in found]
             documents = [each.document for each in found]
             weights = [each.weight for each in found]
-            counts = [] if stated_in is None else [stated_in[each.relation] for each in found]
-            wanted = [weight / count for weight, count in zip(weights, counts or [1] * len(weights), strict=True)]
+            stated = [counts.get(each.relation) for each in found]
+            wanted = [weight / (count or 1) for weight, count in zip(weights, stated, strict=True)]
             with self._pools.use(row) as pool:
                 state = pool.state
-                if (state.truth, state.documents, state.weights) != (relations, documents, wanted):
-                    pool.tell_truth(relations, documents, weights=weights, stated_in=counts, replace=True)
-        return len(found)
+                if (state.truth, state.documents, state.weights, state.stated_in) != (
+                    relations, documents, wanted, stated,
+                ):  # fmt: skip
+                    pool.tell_truth(relations, documents, weights=weights, stated_in=stated, replace=True)
+        return Told(len(found), len(distinct & counts.keys()), len(distinct - counts.keys()))
 
-    def read_in(self, row: EvaluationRow) -> dict[tuple[str, str, str], int]:
+    def read_in(self, row: EvaluationRow) -> dict[Relation, int]:
         """Return each relation that readers agree on, with the number of documents read that state it."""
-        return dict(Counter(each.relation for each in self._agreed(row)))
+        return _count(self._agreed(row))
+
+    def stated_in(self, row: EvaluationRow) -> dict[Relation, int]:
+        """Return how many documents state a relation, where that was told and can still be true."""
+        return self._counts_before(row, self._agreed(row))
+
+    def _counts_before(self, row: EvaluationRow, found: Sequence[_Agreed]) -> dict[Relation, int]:
+        read_in = _count(found)
+        with self._pools.use(row) as pool:
+            told = dict(zip(pool.state.truth, pool.state.stated_in, strict=True))
+        counts = {relation: told.get(_SEPARATOR.join(relation)) for relation in read_in}
+        return {
+            relation: count for relation, count in counts.items() if count is not None and count >= read_in[relation]
+        }
 
     def _agreed(self, row: EvaluationRow) -> list[_Agreed]:
         """Return what readers agree on in the documents that were read by everybody who should."""
@@ -249,9 +270,21 @@ class Readings:
         ]
 
 
+class Told(NamedTuple):
+    """How often true relations were read; how many distinct ones have a count of their documents, and how many none."""
+
+    relations: int
+    counted: int
+    uncounted: int
+
+
 class _Agreed(NamedTuple):
     """A relation that readers state, in one document."""
 
-    relation: tuple[str, str, str]
+    relation: Relation
     document: str
     weight: float
+
+
+def _count(found: Iterable[_Agreed]) -> dict[Relation, int]:
+    return dict(Counter(each.relation for each in found))

@@ -29,6 +29,8 @@ KINDS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".pq")
 """Endings of files that may be uploaded: nothing packed, which could be far larger than it looks."""
 DOCUMENT_KINDS = (".txt", ".jsonl", ".ndjson", ".json", ".zip")
 """Endings of files with documents; how much is packed in a zip is known before it is unpacked."""
+MOST_HELD = 96_000_000
+"""Bytes of memory that the documents of one evaluation may take while they are checked."""
 MOST_FILES = 1000
 MOST_ROWS, MOST_BYTES = 100_000_000, 1_000_000
 """Rows of a table, and bytes of a row."""
@@ -124,7 +126,7 @@ class Sources:
             raise _check.refuse("documents", "an upload, as in 'upload:1f2e...'", source[:200])
         path, name = self.find(source, user_id=user_id)
         with called(path, name):
-            return read_documents(path, name=name)
+            return read_documents(path, name=name, most_held=MOST_HELD)
 
     def preview(self, source: str, *, user_id: int, n_rows: int = 5) -> Preview:
         """Return a table's columns and first rows, and a guess which column is the score and which names an item."""

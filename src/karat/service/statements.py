@@ -19,32 +19,45 @@ if TYPE_CHECKING:
     Relation = tuple[str, str, str]
 
 COLUMNS = ("subject", "predicate", "object", "read_in", "stated_in")
+_MOST_DIGITS = 19
 
 
-def write_counts(read_in: Mapping[Relation, int]) -> str:
-    """Return the table of the relations that readers found, with the number of documents read that state each."""
+def write_counts(read_in: Mapping[Relation, int], known: Mapping[Relation, int]) -> str:
+    """Return the table of the relations that readers found: how many documents read state each, and how many do at all.
+
+    The latter is filled in where it is known.
+    """
     stream = io.StringIO()
-    write_rows(stream, COLUMNS, [(*relation, count, None) for relation, count in sorted(read_in.items())])
+    rows = [(*relation, count, known.get(relation)) for relation, count in sorted(read_in.items())]
+    write_rows(stream, COLUMNS, rows)
     return stream.getvalue()
 
 
-def read_counts(path: Path, read_in: Mapping[Relation, int]) -> dict[Relation, int]:
-    """Read how many documents state each of the relations that readers found; others may be in the table too."""
+def read_counts(path: Path, read_in: Mapping[Relation, int], *, n_documents: int) -> dict[Relation, int]:
+    """Read how many of the documents state each of the relations that readers found; others may be there too."""
     header, rows = read_rows(path)
     needed = [name for name in COLUMNS if name != "read_in"]
     missing = [name for name in needed if name not in header]
     if missing:
         raise InvalidData(f"{path.name}, line 1: {missing[0]!r} is missing; needed are {', '.join(needed)}.")
-    defects, counts = Defects(), {}
+    defects = Defects()
+    counts: dict[Relation, int] = {}
+    lines: dict[Relation, int | None] = {}
     for row in rows:
         with defects.caught(line=row.line):
             if row.defect is not None:
                 raise row.defect
             relation = (row.value["subject"], row.value["predicate"], row.value["object"])
+            if relation in lines:
+                raise InvalidData(f"{row.where}: the relation {' | '.join(relation)} stands already in "
+                                  f"line {lines[relation]}.")  # fmt: skip
+            lines[relation] = row.line
             given, least = row.value["stated_in"].strip(), read_in.get(relation, 1)
-            if not (given.isascii() and given.isdigit() and least <= int(given[:10])):
-                raise row.fail("stated_in", f"a whole number of at least {least:,}", given)
-            counts[relation] = int(given[:10])
+            is_whole = given.isascii() and given.isdigit() and len(given) < _MOST_DIGITS
+            if not is_whole or not least <= int(given) <= n_documents:
+                expected = f"a whole number of at least {least:,} and at most {n_documents:,}, which is all documents"
+                raise row.fail("stated_in", expected, given)
+            counts[relation] = int(given)
     for relation in sorted(read_in.keys() - counts.keys()) if not len(defects) else ():
         defects.add(f"{path.name}: no line for the relation {' | '.join(relation)}, which readers found.")
     if len(defects):

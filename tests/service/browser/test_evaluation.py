@@ -291,7 +291,7 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
     write(tmp_path / "one.jsonl", [{"id": "one", "text": text}])
     (tmp_path / "predicates.toml").write_text('employer = "works for"\nseat = "has its seat in"\n')
     server = serve_made("evaluation", "create", "News", "--documents", "one.jsonl", "--predicates", "predicates.toml",
-                        "--votes", "2", "--read", "1", "--token-price", "0.5")  # fmt: skip
+                        "--votes", "2", "--read", "1", "--token-price", "0.5", "--currency", "EUR")  # fmt: skip
     owner = open_page(viewport={"width": 1280, "height": 900})
     sign_in(owner, server)
     owner.goto(f"{server.url}/#/r/news-documents/results")
@@ -343,11 +343,12 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
     assert 0.7 < spans < 1
     assert links == 1
     expect(owner.locator(".tiles")).to_contain_text("relations agreed3")
+    expect(owner.locator(".tiles")).to_contain_text("spent20.00 EUR")  # two people, 20 tokens, 0.50 each
     with owner.expect_download() as download:
         owner.get_by_role("link", name="The relations").click()
     table = download.value.path().read_text(encoding="utf-8").splitlines()
     assert table[0] == "subject,predicate,object,read_in,stated_in"
-    for counts, said in ((["2", "2", ""], "line 4, field 'stated_in'"), (["2", "2", "5"], "each counted once")):
+    for counts, said in ((["1", "1", "5"], "line 4, field 'stated_in'"), (["1", "1", "1"], "each counted once")):
         filled = [table[0], *(line + count for line, count in zip(table[1:], counts, strict=True))]
         (tmp_path / "counts.csv").write_text("\n".join(filled) + "\n", encoding="utf-8")
         owner.get_by_label("Filled in").set_input_files(tmp_path / "counts.csv")
@@ -357,7 +358,7 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
     open_page.problems[:] = [text for text in open_page.problems if "400" not in text]
     assert axe(owner) == []
     owner.get_by_role("button", name="Use for recall").click()
-    expect(owner.locator(".said")).to_contain_text("3 true relations told")
+    expect(owner.locator(".said")).to_contain_text("3 true relations told, each counted once")
 
 
 def test_no_payload_runs_while_an_evaluation_is_made(serve_made, open_page, tmp_path):

@@ -161,6 +161,28 @@ PACKED = {
 }
 
 
+def zip_of(n_files, **texts):
+    """Return a zip in which every text stands so many times, under ever new names."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(n_files):
+            for ending, text in texts.items():
+                archive.writestr(f"{number}.{ending}", text)
+    return stream.getvalue()
+
+
+WIDE = "a " * 499_990 + "\U0001f600"
+"""A megabyte that takes four in memory, and a kilobyte in a zip."""
+SMALL_ZIPS = {
+    "texts with an emoji": lambda: zip_of(90, txt=WIDE),
+    "ever more texts with an emoji": lambda: zip_of(399, txt=WIDE),
+    "mentions": lambda: zip_of(40, txt="Ann", ann="T1\tP 0 3\tAnn\n" * 90_000),
+    "one text's mentions": lambda: zip_of(1, txt="Ann", ann="T1\tP 0 3\tAnn\n" * 500_000),
+    "empty files": lambda: zip_of(65_000, txt=""),
+    "records": lambda: zip_of(90, jsonl=json.dumps({"id": "a", "text": WIDE}) + "\n"),
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [8 * MEGABYTE, pytest.param(450 * MEGABYTE, marks=pytest.mark.long)])
 @pytest.mark.parametrize("place", PLACES)
@@ -191,6 +213,8 @@ def test_files_for_evaluations_tables_and_gold_are_refused_within_bounded_memory
             for number in range(n_files):
                 archive.writestr(f"{number}.txt", b"x" * each)
         found[f"zip: {name}"] = send(service, token, address + ".zip", (tmp_path / "bomb.zip").read_bytes())
+    for name, body in SMALL_ZIPS.items() if place == "documents" else ():
+        found[f"zip: {name}"] = send(service, token, address + ".zip", body())
     for ending in (".csv", ".jsonl", ".parquet"):
         found[f"a gigabyte {ending}"] = send(service, token, address + ending, b"", 10**9)
     growth = memory_of(service.process.pid, "VmHWM") - before

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import zipfile
 
 import pytest
 from starlette.testclient import TestClient
@@ -70,7 +72,7 @@ def test_items_need_no_documents(owner):
 @pytest.mark.parametrize(("name", "body", "message"), [
     ("news.jsonl", b'{"id": "a", "text": "t"}\n{"id": "b"}\n', "line 2: 'text' must be text; got NoneType."),
     ("news.jsonl", b'{"id": "a", "text": "t"}\n{"id": "b", "text": \n', "news.jsonl, line 2"),
-    ("news.jsonl", b'{"id": "a", "text": "t"}\n{"id": "a", "text": "t"}\n', "news.jsonl: document 'a' appears twice."),
+    ("news.jsonl", b'{"id": "a", "text": "t"}\n{"id": "a", "text": "t"}\n', "line 2: document 'a' appears twice"),
     ("news.jsonl", b'{"id": "a", "text": " "}\n', "news.jsonl, line 1: document 'a' is empty."),
     ("news.jsonl", b'{"id": "a", "text": "\xe4"}\n', "UTF-8"),
     ("news.jsonl", b"", "news.jsonl: it has no documents."),
@@ -88,6 +90,36 @@ def test_bad_documents_are_refused_with_line_and_reason(owner, tmp_path, name, b
     assert message in said.json()["detail"]
     assert str(tmp_path) not in said.text
     assert waiting(tmp_path) == []
+
+
+def packed(files, packing=zipfile.ZIP_DEFLATED):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", packing) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(("body", "message"), [
+    (packed({"a.txt": "Ann", "a.ann": "T1\tPER \u00b2 3\tAnn"}), "a.ann, line 1: expected"),
+    (packed({"a.txt": "Ann", "a.ann": f"T1\tPER 0 {'9' * 5000}\tAnn"}), "a.ann, line 1: expected"),
+    (packed({"a.txt": "Ann " * 500}, zipfile.ZIP_LZMA).replace(b"\x05\x00\x5d", b"\x05\x00\xff"),
+     "news.zip: a.txt must be stored or packed by deflate"),
+    (packed({"a\u00e9.txt": "Ann"}).replace(b"\xc3\xa9", b"\xff\xfe"), "news.zip cannot be unpacked: the name 'a\\xff"),
+    (packed({"a.txt": "Ann", "b.csv": "id"}), "b.csv: unknown ending"),
+])  # fmt: skip
+def test_a_bad_zip_is_refused_with_file_and_line(owner, tmp_path, body, message):
+    said = upload(owner, body, "news.zip")
+    assert said.status_code == 400, said.text
+    assert said.json()["detail"].startswith(message)
+    assert waiting(tmp_path) == []
+
+
+def test_files_of_every_kind_may_come_together(owner):
+    body = packed({"a.txt": "Ann", "B.TXT": "Bob", "c.jsonl": b'{"id": "c", "text": "Cid"}\n',
+                   "d.json": b'[{"id": "d", "text": "Dan"}]'})  # fmt: skip
+    found = upload(owner, body, "documents.zip").json()
+    assert (found["n_documents"], found["n_tokens"]) == (4, 4)
 
 
 def test_a_text_file_is_named_as_its_sender_named_it(owner):

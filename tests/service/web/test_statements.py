@@ -55,11 +55,13 @@ def test_a_relation_that_three_documents_state_counts_once(house, read):
         return house.evaluations.leaderboard(project, metric="recall", for_user=None)["pool_recall"]
 
     assert house.readings.read_in(row) == {ANN: 3, BOB: 1}
-    assert house.readings.tell(row) == 4
+    assert house.readings.tell(row) == (4, 0, 2)
     assert recall() == pytest.approx(3 / 4)  # over statements
-    assert house.readings.tell(row, stated_in={ANN: 3, BOB: 1}) == 4
+    assert house.readings.tell(row, stated_in={ANN: 3, BOB: 1}) == (4, 2, 0)
     assert recall() == pytest.approx(1 / 2)  # over distinct relations
-    assert house.readings.tell(row, stated_in={ANN: 6, BOB: 1}) == 4  # three more state it that were not read
+    assert house.readings.tell(row) == (4, 2, 0)  # what was counted stays counted
+    assert recall() == pytest.approx(1 / 2)
+    assert house.readings.tell(row, stated_in={ANN: 6, BOB: 1}) == (4, 2, 0)  # three more state it that were not read
     assert recall() == pytest.approx(1 / 3)
 
 
@@ -72,14 +74,22 @@ def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
                                   "Bob Roy,employer,Bolt,1,"]  # fmt: skip
     path = tmp_path / "relations.csv"
     for bad, message in (
-        (table, "relations.csv, line 2, field 'stated_in': expected a whole number of at least 3; got ''"),
-        (table.replace("3,", "3,2"), "at least 3; got '2'"),
-        (table.replace("3,", "3,5").replace("Bob Roy,employer,Bolt,1,\r\n", ""), "no line for the relation Bob Roy"),
+        (table, "line 2, field 'stated_in': expected a whole number of at least 3 and at most 4, which is all"),
+        (table.replace("3,", "3,2"), "got '2'"),
+        (table.replace("3,", "3,6"), "line 2, field 'stated_in': expected a whole number of at least 3 and at most 4"),
+        (table.replace("3,", "3,50000000000"), "got '50000000000'"),
+        (table.replace("3,", f"3,{'0' * 5000}4"), "line 2, field 'stated_in'"),
+        (table.replace("3,", "3,\u00b3"), "line 2, field 'stated_in'"),
+        (
+            table.replace("3,", "3,3").replace("1,", "1,2") + "Ann Lee,employer,Acme,3,5\n",
+            "line 4: the relation Ann Lee | employer | Acme stands already in line 2.",
+        ),
+        (table.replace("3,", "3,4").replace("Bob Roy,employer,Bolt,1,\r\n", ""), "no line for the relation Bob Roy"),
         ("subject,object\n", "line 1: 'predicate' is missing"),
     ):
         path.write_text(bad, newline="")
         with pytest.raises(InvalidData) as caught:
-            read_counts(path, house.readings.read_in(row))
+            read_counts(path, house.readings.read_in(row), n_documents=4)
         assert message in str(caught.value)
         answer = client.post(f"{base}/counted-truth", content=bad.encode(),
                              headers={"content-type": "application/octet-stream"})  # fmt: skip
@@ -90,6 +100,27 @@ def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
     filled = table.replace("3,", "3,4").replace("1,\r", "1,2\r")
     answer = client.post(f"{base}/counted-truth", content=filled.encode(),
                          headers={"content-type": "application/octet-stream"})  # fmt: skip
-    assert answer.json() == {"relations": 4}
+    assert answer.json() == {"relations": 4, "counted": 2, "uncounted": 0}
+    assert client.post(f"{base}/truth").json() == answer.json()
+    assert client.get(f"{base}/relations.csv").text == filled  # what was filled in is there the next time
     with house.pools.use(row) as pool:
         assert sorted(pool.state.weights) == pytest.approx([1 / 4] * 3 + [1 / 2])
+
+
+def test_a_relation_that_nobody_counted_counts_as_stated_once_and_is_said(house, read):
+    """A document may be finished after the table was taken away, or be read again with other marks."""
+    _, row = read
+    assert house.readings.tell(row, stated_in={ANN: 4}) == (4, 1, 1)
+    with house.pools.use(row) as pool:
+        state = pool.state
+    stated = {
+        tuple(relation.split(chr(31))): count for relation, count in zip(state.truth, state.stated_in, strict=True)
+    }
+    assert stated == {ANN: 4, BOB: None}
+    assert sorted(state.weights) == pytest.approx([1 / 4] * 3 + [1])
+
+
+def test_a_count_that_reading_has_disproved_is_no_longer_kept(house, read):
+    _, row = read
+    assert house.readings.tell(row, stated_in={ANN: 2, BOB: 1}) == (4, 2, 0)
+    assert house.readings.tell(row) == (4, 1, 1)  # three documents read state what two were said to

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from karat.demo.relations import make_corpus
-from karat.documents.read import MOST_FAULTS, read_documents
+from karat.documents.mentions import MOST_FAULTS
+from karat.documents.read import read_documents
 from karat.documents.relations import check_relations
 from karat.documents.text import fault_of_span, sentence_around, sentences_of, tokens_of
 from karat.errors import InvalidData
@@ -79,32 +80,114 @@ def test_every_fault_is_named_up_to_a_limit(tmp_path):
     assert len(caught.value.defects) == MOST_FAULTS + 1
 
 
-def zip_of(path, files):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+def test_one_record_names_no_more_faults_than_the_limit(tmp_path):
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": "ab", "mentions": [{"start": 5}] * 5000}) + "\n")
+    with pytest.raises(InvalidData, match="and 991 more") as caught:
+        read_documents(tmp_path / "a.jsonl")
+    assert len(caught.value.defects) == MOST_FAULTS + 1
+    assert list(caught.value.defects)[-1].message == "a.jsonl: the rest was not read, after 1,000 faults."
+
+
+@pytest.mark.parametrize(("task", "message"), [
+    ({"data": [], "id": 1}, "'data' must be an object"),
+    ({"data": {"text": "x"}}, "'id' must be text or a whole number; got None"),
+    ({"data": {"text": "x"}, "id": 1, "annotations": {"result": []}}, "'annotations' must be a list of objects"),
+    ({"data": {"text": "x"}, "id": 1, "annotations": [{"result": ["x"]}]}, "'result' must be a list of objects"),
+    ({"data": {"text": "x"}, "id": 1, "annotations": [{"result": [
+        {"type": "labels", "value": {"start": 0, "end": 1, "text": "x", "labels": {"a": 1}}}]}]}, "result 1: a ment"),
+    ({"id": 1, "text": "x", "mentions": [{"start": 0, "end": 10**4000, "type": "t", "text": "x"}]}, "mention 1"),
+])  # fmt: skip
+def test_a_record_of_any_shape_is_refused_by_line(tmp_path, task, message):
+    (tmp_path / "a.jsonl").write_text(json.dumps(task))
+    with pytest.raises(InvalidData, match=f"a.jsonl, line 1.*{message}"):
+        read_documents(tmp_path / "a.jsonl")
+
+
+def zip_of(path, files, packing=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", packing) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
     return path
 
 
 def test_a_zip_reads_as_the_folder_in_it(tmp_path):
-    files = {"news/a.txt": TEXT, "news/a.ann": "T1\tperson 0 3\tZoë\n", "news/b.txt": "Only this.",
-             "news/notes.md": "no", "__MACOSX/news/._a.txt": b"\x00", "../../outside.txt": "Not taken."}  # fmt: skip
-    found = read_documents(zip_of(tmp_path / "news.zip", files))
-    assert [document.name for document in found] == ["a", "b"]
-    assert found[0].mentions[0].type == "person"
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["news.zip"]
+    line = json.dumps({"id": "c", "text": "Of JSON."}) + "\n"
+    files = {"news/a.txt": TEXT, "news/a.ann": "T1\tperson 0 3\tZoë\n", "news/B.TXT": "Only this.",
+             "news/deep/more.jsonl": line, "news/._a.txt": b"\x00", "news/.DS_Store": b"\x00"}  # fmt: skip
+    for name, content in files.items():
+        path = tmp_path / "folder" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    packed = zip_of(tmp_path / "news.zip", {**files, "__MACOSX/news/a.txt": "x", "../../outside.txt": "Taken."})
+    found = {document.name: document for document in read_documents(packed)}
+    assert sorted(found) == ["B", "a", "c", "outside"]
+    assert found["a"].mentions[0].type == "person"
+    assert {each.name: each for each in read_documents(tmp_path / "folder")} == {
+        name: found[name] for name in ("B", "a", "c")
+    }
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["folder", "news.zip"]
 
 
 @pytest.mark.parametrize(("files", "message"), [
-    ({"a.md": "x"}, "news.zip: no .txt file in it"),
-    ({"x/a.txt": "x", "y/a.txt": "x"}, "news.zip: 'a.txt' is in it twice"),
+    ({}, "news.zip: it has no documents"),
+    ({"x/a.md": "x", "a.txt": "x"}, "x/a.md: unknown ending; in a folder or a zip may be .txt, .ann, .jsonl"),
+    ({"more.zip": "x", "a.txt": "x"}, "more.zip: unknown ending"),
+    ({"x/a.txt": "x", "y/a.txt": "x"}, "y/a.txt: document 'a' appears twice; first in x/a.txt"),
+    ({"a.txt": "x", "b.jsonl": '{"id": "a", "text": "y"}'}, "b.jsonl, line 1: document 'a' appears twice; first in a"),
     ({"a.txt": "x", "b.ann": "T1"}, "b.ann: there is no b.txt beside it"),
+    ({"a.txt": "x", "y/a.ann": "T1"}, "y/a.ann: there is no a.txt beside it"),
+    ({"a.txt": "x", "a.ann": "", "a.ANN": ""}, "a.ann: the spans of a.txt are there twice"),
     ({"a.txt": b"\xff\xfe\xff"}, "a.txt"),
-    ({f"{k}.txt": b"\x00" * 50_000_000 for k in range(9)}, "at most 400,000,000 bytes once unpacked"),
+    (dict.fromkeys(("a.txt", "b.txt", "c.txt"), bytes(50_000_000)),
+     "at most 100,000,000 bytes once unpacked; it has 150,000,000"),
+    ({"a.txt": "Ann", "x/a.ann": "", "b.ann": "", "b.md": ""}, "3 defects, nothing was taken"),
+    ({"a.txt": "Ann", "a.ann": "T1\tPER \u00b2 3\tAnn"}, "a.ann, line 1: expected 'T1"),
+    ({"a.txt": "Ann", "a.ann": f"T1\tPER 0 {'9' * 5000}\tAnn"}, "a.ann, line 1: expected 'T1"),
+    ({"a.txt": "Ann", "a.ann": "T1\tPER 0 x 3\tAnn"}, "a.ann, line 1: expected 'T1"),
+    ({"a.txt": "Ann", "a.ann": "T1\tPER 0 3\tAnn\n" * 100_001}, "a.ann: expected at most 100,000 mentions"),
+    ({f"{'x' * 100}{k}.txt": "" for k in range(40_000)}, "at most 5,000,000 bytes that name its files; it has"),
 ])  # fmt: skip
 def test_a_bad_zip_is_refused_with_its_reason(tmp_path, files, message):
     with pytest.raises(InvalidData, match=message):
         read_documents(zip_of(tmp_path / "news.zip", files))
+
+
+def test_a_zip_that_is_broken_or_packed_otherwise_is_refused_by_name(tmp_path):
+    path, files = tmp_path / "news.zip", {"aé.txt": "Ann " * 5000}
+
+    def refused(data):
+        path.write_bytes(data)
+        with pytest.raises(InvalidData) as caught:
+            read_documents(path)
+        return str(caught.value)
+
+    for packing in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        said = refused(zip_of(path, files, packing).read_bytes())
+        assert said == f"news.zip: aé.txt must be stored or packed by deflate; got method {packing}."
+    whole = zip_of(path, files).read_bytes()
+    flipped = bytes(byte ^ 0xFF if 40 <= place < 60 else byte for place, byte in enumerate(whole))
+    assert refused(flipped).startswith("aé.txt cannot be read: Error -3 while decompressing")
+    assert "the name 'a\\xff\\xfe.txt' in it is not UTF-8" in refused(whole.replace("é".encode(), b"\xff\xfe"))
+    locked = bytearray(whole)
+    locked[6] |= 1
+    locked[whole.index(b"PK\x01\x02") + 8] |= 1
+    assert refused(bytes(locked)) == "news.zip: aé.txt must be readable without a password."
+    assert "cannot be unpacked" in refused(whole[:-30])
+
+
+def test_documents_take_no_more_memory_than_they_may(tmp_path):
+    """A text with an emoji takes four bytes a character, and a mention some 200, however small the zip."""
+    plain = zip_of(tmp_path / "plain.zip", {f"{k}.txt": "x" * 10_000 for k in range(9)})
+    assert len(read_documents(plain, most_held=100_000)) == 9
+    wide = zip_of(tmp_path / "wide.zip", {f"{k}.txt": "x" * 10_000 + "😀" for k in range(9)})
+    with pytest.raises(
+        InvalidData, match=r"wide.zip: documents may take 100,000 bytes of memory together .*; 2.txt is"
+    ):
+        read_documents(wide, most_held=100_000)
+    marked = zip_of(tmp_path / "marked.zip", {"a.txt": "Ann", "a.ann": "T1\tPER 0 3\tAnn\n" * 600})
+    with pytest.raises(InvalidData, match=r"a.txt is beyond"):
+        read_documents(marked, most_held=100_000)
+    assert len(read_documents(wide)) == 9
 
 
 def test_what_is_no_zip_is_refused(tmp_path):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.concurrency import run_in_threadpool
 
-from karat.documents.text import tokens_of
+from karat.documents.text import count_tokens
 from karat.service.access import Caller
 from karat.service.evaluation_beginning import EvaluationPlan, begin_evaluation
 from karat.service.evaluation_task import EvaluationTask
@@ -30,7 +30,10 @@ _FILE: dict[str, Any] = {
 async def upload_documents(
     request: Request, caller: Manager, name: Annotated[str, Query(min_length=1, max_length=150)]
 ) -> shapes.Documents:
-    """Send documents (text, JSON lines, an export of Label Studio) as they are; they wait a day for their task."""
+    """Send documents (text, JSON lines, an export of Label Studio, a zip of these and of brat's files) as they are.
+
+    They wait a day for their task.
+    """
     sources: Sources = request.app.state.sources
     source, path = sources.new_upload(name, user_id=caller.user.id, kinds=DOCUMENT_KINDS)
     try:
@@ -75,7 +78,7 @@ def _preview(sources: Sources, source: str, name: str, user_id: int) -> shapes.D
         source=source,
         name=name,
         n_documents=len(found),
-        n_tokens=sum(len(tokens_of(document.text)) for document in found),
+        n_tokens=sum(count_tokens(document.text) for document in found),
         n_with_mentions=sum(bool(document.mentions) for document in found),
         first=[shapes.FirstDocument(name=each.name, text=each.text[:_BEGINNING]) for each in found[:_SHOWN]],
     )

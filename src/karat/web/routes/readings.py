@@ -60,14 +60,18 @@ def read_summary(visit: Annotated[Visit, Depends(InProject("watch"))]) -> shapes
 
 @router.post("/reading/truth")
 def tell_truth(visit: Manage) -> shapes.Told:
-    """Tell the pool the relations that readers agree on: recall is against everything true from here on."""
-    return shapes.Told(relations=visit.house.readings.tell(visit.house.evaluations.row(visit.project)))
+    """Tell the pool the relations that readers agree on: recall is against everything true from here on.
+
+    How many documents state a relation, where that was told before, still counts.
+    """
+    return shapes.Told(**visit.house.readings.tell(visit.house.evaluations.row(visit.project))._asdict())
 
 
 @router.get("/reading/relations.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 def list_relations(visit: Manage) -> Response:
     """Return the relations that readers agree on, and in how many documents; the last column is to be filled in."""
-    text = statements.write_counts(visit.house.readings.read_in(visit.house.evaluations.row(visit.project)))
+    row, readings = visit.house.evaluations.row(visit.project), visit.house.readings
+    text = statements.write_counts(readings.read_in(row), readings.stated_in(row))
     headers = {"content-disposition": f'attachment; filename="{visit.project.slug}-relations.csv"'}
     return Response(text, media_type="text/csv", headers=headers)
 
@@ -78,12 +82,14 @@ def tell_counted_truth(
 ) -> shapes.Told:
     """Tell the pool the same with how many documents state each relation (CSV): each then counts once."""
     row = visit.house.evaluations.row(visit.project)
+    with visit.house.database.read() as connection:
+        n_documents, _ = evaluations.count_documents(connection, row.project_id)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "relations.csv"
         path.write_bytes(table)
         with called(path, path.name):
-            counts = statements.read_counts(path, visit.house.readings.read_in(row))
-    return shapes.Told(relations=visit.house.readings.tell(row, stated_in=counts))
+            counts = statements.read_counts(path, visit.house.readings.read_in(row), n_documents=n_documents)
+    return shapes.Told(**visit.house.readings.tell(row, stated_in=counts)._asdict())
 
 
 def _row(visit: Visit) -> EvaluationRow:

@@ -69,7 +69,12 @@ class ReadingSummary(BaseModel):
     tokens: int
     pairs: int
     spent: float
+    currency: str
 
 
 class Told(BaseModel):
+    """How often true relations were read; how many distinct ones have a count of their documents, and how many none."""
+
     relations: int
+    counted: int
+    uncounted: int
