@@ -199,7 +199,7 @@ def test_one_missing_answer_of_a_few_items_stops_no_estimate_and_an_unsure_one_n
     assert design.curve().is_whole
 
 
-def test_unsure_answers_alone_are_no_estimate(ranked):
+def test_unsure_answers_alone_are_no_estimate():
     design = walk(karat.Certify(budget=100).begin(6000, seed=3), np.full(6000, -1, dtype=np.int8), n=1000)
     assert design.done
     assert design.curve().reach == 0
