@@ -50,14 +50,8 @@ class CertifyDesign:
     def curve(self) -> Curve:
         notes = unanswered_note(self.draw, self.labels) + self._progress_note()
         return self.method.curve_of(
-            self.walk.bounds(), self.draw.n_items, self.labels.n_sure, notes, labelled_until=self._labelled_until()
+            self.walk.bounds(), self.draw.n_items, self.labels.n_sure, notes, labelled_until=self.walk.answered_until
         )
-
-    def _labelled_until(self) -> int:
-        """Return the last rank down to which at least half of the items lie in cells with a sure label."""
-        cells = self.walk.cells.part(self.walk.cells.look == 1)  # finer rounds begin when this one is answered
-        answered = np.cumsum(np.diff(cells.ends, prepend=0) * (self.labels.at(cells.ranks) >= 0))
-        return int(cells.ends[2 * answered >= cells.ends].max(initial=0))
 
     def forecast(self, n_more: Sequence[int] = (100, 500)) -> list[NextLabels]:
         """Simulate what the next labels would buy, at the rates seen so far."""

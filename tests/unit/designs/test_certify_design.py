@@ -153,3 +153,68 @@ def test_another_proxy_than_the_one_drawn_with_is_refused(ranked):
     design = walk(method.begin(6000, seed=3, proxy=judge), ranked, rounds=5)
     with pytest.raises(InvalidInput, match="drawn by this seed and proxy"):
         method.resume(design.draw, design.labels, proxy=1 - judge)
+
+
+def answered_in_part(design, ranks, values, *, but):
+    """Tell all but some of the ranks asked for; return the curve."""
+    told = ~np.isin(ranks, but)
+    design.tell(Labels.from_pairs(ranks[told], values[told]))
+    return design.curve()
+
+
+def test_an_estimate_ends_where_answers_are_missing():
+    """Every label is right: an estimate that counts missing answers as a half would show."""
+    design = karat.Certify().begin(5000, seed=1)
+    walk(design, np.ones(5000, dtype=np.int8), rounds=4)
+    reach = design.curve().reach
+    design.ask(400)  # nothing is known of these yet
+    curve = design.curve()
+    assert curve.reach == reach < 5000
+    assert not curve.is_whole
+    assert curve.at(reach).estimate > 0.99
+    assert not curve.at(reach + 1).estimated
+
+
+def test_answers_out_of_order_wait_for_the_missing_ones_before_them(ranked):
+    design = walk(karat.Certify(budget=600).begin(6000, seed=3), ranked, n=200, rounds=2)
+    before = design.curve().reach
+    ranks = design.ask(100)
+    own = design.walk.cells
+    ends = own.ends[np.isin(own.ranks, ranks) & (own.look == 1)]
+    first_half = ranks < ends[len(ends) // 2]
+    late = answered_in_part(design, ranks, ranked[ranks - 1], but=ranks[first_half])
+    assert before == late.reach
+    design.tell(Labels.from_pairs(ranks[first_half], ranked[ranks[first_half] - 1]))
+    assert design.curve().reach == ends[-1]
+
+
+def test_one_missing_answer_of_a_few_items_stops_no_estimate_and_an_unsure_one_neither(ranked):
+    design = walk(karat.Certify(budget=600).begin(6000, seed=3), ranked, n=1000, rounds=1)
+    ranks = design.ask(1000)
+    single = ranks[:1]
+    curve = answered_in_part(design, ranks, ranked[ranks - 1], but=single)
+    assert curve.is_whole
+    last = design.draw.ranks.max()
+    design.tell(Labels.from_pairs([last], [-1]))
+    assert design.curve().is_whole
+
+
+def test_unsure_answers_alone_are_no_estimate():
+    design = walk(karat.Certify(budget=100).begin(6000, seed=3), np.full(6000, -1, dtype=np.int8), n=1000)
+    assert design.done
+    assert design.curve().reach == 0
+
+
+def test_a_finer_round_keeps_the_estimate_of_the_coarser_one_until_it_is_answered(ranked):
+    design = karat.Certify(looks=2, relative=0.1, absolute=0.03).begin(6000, seed=2)
+    while design.walk.look < 2 and len(ranks := design.ask(1000)):
+        if design.walk.look < 2:
+            design.tell(Labels.from_pairs(ranks, ranked[ranks - 1]))
+            coarse = design.curve()
+    finer = design.curve()  # its cells are laid out, and those that are new are not answered
+    assert len(design.pending) > 100
+    assert finer.is_whole
+    assert np.allclose(finer.precision(np.arange(1000, 6001))[0], coarse.precision(np.arange(1000, 6001))[0], atol=0.01)
+    design.tell(Labels.from_pairs(ranks, ranked[ranks - 1]))
+    walk(design, ranked)
+    assert design.curve().at(6000).estimate == pytest.approx(ranked.mean(), abs=0.03)

@@ -18,11 +18,13 @@ class Bounds(NamedTuple):
     estimate: Floats
 
 
-def intersect(first: Bounds, second: Bounds) -> Bounds:
-    """Return bounds that hold where both do; the estimate is the second's."""
+def intersect(first: Bounds, second: Bounds, *, until: int | None = None) -> Bounds:
+    """Return bounds that hold where both do; the estimate is the second's, below ``until`` with the first's growth."""
     knots = np.union1d(first.knots, second.knots)
     low_first, high_first = bounds_at(first.knots, first.low, first.high, at=knots)
     low_second, high_second = bounds_at(second.knots, second.low, second.high, at=knots)
     low, high = tighten(knots, np.maximum(low_first, low_second), np.minimum(high_first, high_second))
-    estimate = np.interp(knots, second.knots, second.estimate)
+    answered = knots if until is None else np.minimum(knots, until)
+    estimate = np.interp(answered, second.knots, second.estimate)
+    estimate += np.interp(knots, first.knots, first.estimate) - np.interp(answered, first.knots, first.estimate)
     return Bounds(knots, low, high, np.clip(estimate, low, np.maximum(low, high)))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from karat import _check
 from karat.math.certify.band import Tally, evaluate
-from karat.math.certify.cells import PENDING, Cells, Drawn
+from karat.math.certify.cells import PENDING, UNSURE, Cells, Drawn
 from karat.math.certify.layout import Parents, describe, first_wrong_draw
 from karat.math.certify.steps import NO_BUDGET, Course, next_batch
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
+
+_MOST_MISSING = 0.01
+"""Of the items behind an estimate, the share whose answer may be out; it counts one half there."""
 
 
 class Look:
@@ -65,6 +68,15 @@ class Look:
         """Ranks whose answer is out."""
         waiting: IntArray = self._column("ranks")[self._column("values") == PENDING]
         return waiting
+
+    @property
+    def answered_until(self) -> int:
+        """The last answered cell's end above which at most 1% of the items wait for an answer and half are unsure."""
+        ends, values = self._column("ends"), self._column("values")
+        sizes = np.diff(ends, prepend=0)
+        missing, unsure = (np.cumsum(sizes * (values == what)) for what in (PENDING, UNSURE))
+        backed = (values != PENDING) & (missing <= _MOST_MISSING * ends) & (2 * (missing + unsure) <= ends)
+        return int(ends[backed].max(initial=0))
 
     def as_parents(self) -> Parents:
         """Return the cells for the next look to split."""

@@ -270,6 +270,11 @@ class Walk:
         return self._looks[-1].reached if self._looks else 0
 
     @property
+    def answered_until(self) -> int:
+        """The last rank that answers stand behind, in any look: nothing is estimated below."""
+        return max((look.answered_until for look in self._looks), default=0)
+
+    @property
     def look(self) -> int:
         """The number of the current look; 0 before the first."""
         return len(self._looks)
@@ -301,11 +306,12 @@ class Walk:
         if self._finished is None:
             self._finished = trivial_bounds(self.n_items)
             for look in self._looks[:-1]:
-                self._finished = intersect(
-                    self._finished, look_bounds(*look.raw_bounds(), settings=self.settings, n_items=self.n_items)
-                )
-        latest = look_bounds(*self._looks[-1].raw_bounds(), settings=self.settings, n_items=self.n_items)
-        return latest if len(self._looks) == 1 else intersect(self._finished, latest)
+                self._finished = self._and_look(self._finished, look)
+        return self._and_look(self._finished, self._looks[-1])
+
+    def _and_look(self, before: Bounds, look: Look) -> Bounds:
+        own = look_bounds(*look.raw_bounds(), settings=self.settings, n_items=self.n_items)
+        return own if look.course.look == 1 else intersect(before, own, until=look.answered_until)
 
 
 def _checked_proxy(proxy: ArrayLike | None, n_items: int) -> NDArray[np.uint8]:
