@@ -39,6 +39,8 @@ class Simulation:
     """Worst ratio between curve and truth over ranks and replications; None if unbounded."""
     factor_median: float | None
     """The same, median over replications."""
+    width_median: float
+    """Widest bounds on precision from rank ``judged_from`` on: median over replications."""
     error_median: float
     """Worst error of the estimated precision from rank ``judged_from`` on: median over replications."""
     error_p95: float
@@ -59,13 +61,15 @@ class Simulation:
 
     def __str__(self) -> str:
         claim = "" if self.claimed_factor is None else f" (claimed {self.claimed_factor:.4f})"
-        factor = "none (a bound reached 0)" if self.factor_max is None else f"{self.factor_max:.4f}"
+        factor = (
+            "" if self.factor_max is None else f"\nworst factor to the truth at any rank {self.factor_max:.4f}{claim}"
+        )
         return (
             f"{self.method}: {self.labels_mean:,.0f} labels of {self.n_items:,} items, mean of {self.replications}\n"
             f"coverage: truth inside the bounds at every rank in {self.coverage:.1%} of replications{self._why()}; "
             f"at {self.covered_ranks:.2%} of all ranks\n"
-            f"worst factor {factor}{claim}; worst error of precision {self.error_median:.4f} (median), "
-            f"{self.error_p95:.4f} (95th percentile)"
+            f"from rank {self.judged_from:,} on: bounds on precision at most {self.width_median:.3f} wide (median); "
+            f"estimate off by at most {self.error_median:.4f} (median), {self.error_p95:.4f} (95th percentile){factor}"
         )
 
 
@@ -98,7 +102,7 @@ def simulate(
     n_items = len(scores)
     first = min(judged_from, n_items)
     ranks, numbers = np.arange(1, n_items + 1), np.arange(1, n_items + 1)
-    bought, covered, factors, errors, shares, contradicted = [], [], [], [], [], []
+    bought, covered, factors, widths, errors, shares, contradicted = [], [], [], [], [], [], []
     curve: Curve | None = None
     for replication in watch(range(replications)):
         own_seed = int(np.random.SeedSequence([seed, replication]).generate_state(1)[0])
@@ -113,6 +117,7 @@ def simulate(
         contradicted.append(bool(curve.contradicted))
         covered.append(float(np.mean((low <= truth) & (truth <= high))))
         factors.append(_worst_factor(curve, truth, low, high))
+        widths.append(float(np.max((high - low)[first - 1 :] / ranks[first - 1 :])))
         errors.append(float(np.max(np.abs(estimate - truth)[first - 1 :] / ranks[first - 1 :])))
     assert curve is not None  # noqa: S101
     return Simulation(
@@ -127,6 +132,7 @@ def simulate(
         claimed_factor=curve.claimed_factor,
         factor_max=_finite(max(factors)),
         factor_median=_finite(float(np.median(factors))),
+        width_median=float(np.median(widths)),
         error_median=float(np.median(errors)),
         error_p95=float(np.quantile(errors, 0.95)),
         judged_from=first,

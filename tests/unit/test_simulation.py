@@ -58,7 +58,18 @@ def test_an_unbounded_factor_is_none():
     labels[1500:] = 1
     result = karat.simulate(-np.arange(3000.0), labels, method=karat.Paula(epsilon=0.5, window=4), replications=2)
     assert result.factor_max is None or result.factor_max > 1
-    assert "worst factor" in str(result)
+    assert ("worst factor" in str(result)) is (result.factor_max is not None)
+
+
+def test_the_width_is_that_of_the_widest_bounds(labels):
+    scores = -np.arange(float(len(labels)))
+    method = karat.Certify(budget=300)
+    result = karat.simulate(scores, labels, method=method, replications=1, seed=3, judged_from=200)
+    own_seed = int(np.random.SeedSequence([3, 0]).generate_state(1)[0])
+    curve, _ = method.replay(labels, seed=own_seed)
+    known = [curve.at(rank) for rank in range(200, len(labels) + 1)]
+    assert result.width_median == pytest.approx(max(each.high - each.low for each in known))
+    assert f"from rank 200 on: bounds on precision at most {result.width_median:.3f} wide" in str(result)
 
 
 def test_judged_from_beyond_the_list_judges_the_end(labels):
