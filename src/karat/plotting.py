@@ -149,6 +149,7 @@ def draw_forest(
     axes.plot(estimate[dots], places[dots], "o", color=INK, markersize=4, clip_on=False)
     if line is not None:
         axes.axvline(line, color=GREY, linestyle="--", linewidth=1)
+        axes.text(line, 1.0, " all", color=GREY, ha="left", va="bottom", transform=axes.get_xaxis_transform())
     axes.set_yticks(places, list(names))
     axes.set(xlim=(0, 1), ylim=(-0.7, len(names) - 0.3), xlabel=quantity)
     if title:

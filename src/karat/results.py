@@ -83,12 +83,12 @@ def show(value: float) -> str:
     Examples
     --------
     >>> show(0.91234), show(41200.0), show(0.0000132), show(0.0), show(5.0), show(0.99983)
-    ('0.912', '41,200', '1.3e-05', '0.000', '5', '0.9998')
+    ('0.912', '41,200', '0.000013', '0.000', '5', '0.9998')
     """
     if abs(value) > 1 and float(value).is_integer():
         return f"{value:,.0f}"
     if value != 0 and abs(value) < 0.0005:
-        return f"{value:.1e}"
+        return np.format_float_positional(value, precision=2, fractional=False, trim="-")
     if abs(value) >= 100:
         return f"{value:,.0f}"
     if 0.9995 <= value < 1:  # never a certainty that is none

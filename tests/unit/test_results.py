@@ -41,7 +41,7 @@ def test_an_assumption_says_what_the_labels_say():
 @pytest.mark.parametrize(
     ("value", "text"),
     [(0.0, "0.000"), (1.0, "1.000"), (0.98765, "0.988"), (12_345.0, "12,345"), (12_345.6, "12,346"), (3.14159, "3.142"),
-     (2e-5, "2.0e-05"), (-7.0, "-7")],
+     (2e-5, "0.00002"), (-7.0, "-7")],
 )  # fmt: skip
 def test_numbers_are_shown_with_the_digits_that_matter(value, text):
     assert show(value) == text
