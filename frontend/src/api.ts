@@ -59,7 +59,7 @@ export interface Evaluation {
   title: string; role: string; kind: string; guidelines: Node[]; predicates: Record<string, string>; types: string[];
   columns: string[]; half_width: number; confidence_level: number; law: string; published: boolean; n_documents: number;
   n_tokens: number; labelled: number; open: number; answers: number; spent: number; price: number; currency: string;
-  reading: string | null; allowance: { each: number; in_all: number; used: number }; label_price: number;
+  reading: string | null; allowance: { each: number; in_all: number; used: number; beyond: number }; label_price: number;
 }
 export interface Standing {
   rank: number | null; system: string; version: number; precision: Bounds; recall: Bounds; f1: Bounds;

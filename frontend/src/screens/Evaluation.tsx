@@ -56,7 +56,7 @@ function AllowanceForm({ task, busy, onSave }: { task: Task; busy: boolean; onSa
         <input type="number" min={0} required value={inAll.value} onInput={(event) => { inAll.value = event.currentTarget.value; }} /></label>
       <button disabled={busy}>Save</button>
     </form>
-    <p class="hint">0: you are asked about every submission. Each counts with the most that it may need; {plural(task.allowance.used, "label")} used so far.</p>
+    <p class="hint">0: you are asked about every submission. Each counts with the most that it may need; {plural(task.allowance.used, "label")} used so far{task.allowance.beyond > 0 && `, and ${number(task.allowance.beyond)} more that draws took beyond what submissions were said to need`}.</p>
   </section>;
 }
 
@@ -175,7 +175,7 @@ export function Evaluation({ slug }: { slug: string }) {
       </form>
       <p class="hint">{now.kind === "relations" ? "CSV, TSV or JSON lines; offsets count characters (Unicode code points) from 0, the end is not included. Columns:" : "CSV, TSV, JSON lines or Parquet with a column"}{" "}
         {now.columns.map((each, place) => <span key={each}>{place > 0 && ", "}<code>{each}</code></span>)}; perhaps <code>score</code>. {now.allowance.each > 0
-          ? `What needs ${plural(now.allowance.each, "label")} or fewer is accepted at once, while ${plural(Math.max(now.allowance.in_all - now.allowance.used, 0), "label")} are left for that.`
+          ? `What needs ${plural(now.allowance.each, "label")} or fewer is accepted at once, while ${plural(Math.max(now.allowance.in_all - now.allowance.used - now.allowance.beyond, 0), "label")} are left for that.`
           : "Nothing is spent before the owner accepts it."}</p>
     </section>}
     {owns && <AllowanceForm task={now} busy={busy.value} onSave={(each, inAll) => void act(async () => {

@@ -197,7 +197,7 @@ def allow(
         karat evaluation allow http://127.0.0.1:8000/shared-task 100 1000
     """
     found = _call(server, token, "PUT", "allowance", json={"each": each, "in_all": in_all})
-    left = max(found["in_all"] - found["used"], 0)
+    left = max(found["in_all"] - found["used"] - found["beyond"], 0)
     text = f"Up to {found['each']:,} labels a submission, {left:,} more in all, are accepted unasked."
     _say(found, text, as_json=as_json)
 

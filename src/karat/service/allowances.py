@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,21 +10,41 @@ from karat.service.evaluation_task import Allowance, EvaluationTask
 from karat.store import evaluations, projects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from sqlalchemy.engine import Connection
 
+    from karat.pool.state import State
     from karat.service.evaluations import Evaluations
+    from karat.service.pools import Pools
     from karat.store.database import Database
+    from karat.store.evaluations import Submission
     from karat.store.people import User
     from karat.store.projects import Project
+
+
+def labels_beyond(state: State, submissions: Iterable[Submission]) -> int:
+    """Return how many more labels the draws asked for than the submissions in them were each said to need at most.
+
+    Drawn together, systems can need more: of a relation that is drawn for one, the instances of all are asked.
+    """
+    said = {(each.system, each.version): each.most_labels for each in submissions}
+    drawn = {number for draw in state.draws for number in draw.systems}
+    versions: Counter[str] = Counter()
+    expected = 0
+    for system in state.systems:
+        versions[system.name] += 1
+        if system.number in drawn:
+            expected += said.get((system.name, versions[system.name]), 0)
+    return max(sum(draw.n_asked for draw in state.draws) - expected, 0)
 
 
 class Allowances:
     """The allowance of each evaluation; whoever changes one holds its project alone."""
 
-    def __init__(self, database: Database, tasks: Evaluations, *, clock: Callable[[], float]) -> None:
+    def __init__(self, database: Database, pools: Pools, tasks: Evaluations, *, clock: Callable[[], float]) -> None:
         self._database = database
+        self._pools = pools
         self._tasks = tasks
         self._clock = clock
 
@@ -45,11 +66,19 @@ class Allowances:
         assert row is not None  # noqa: S101
         return self._tasks.task(row)
 
+    def beyond(self, project: Project) -> int:
+        """Return what draws took beyond what submissions were counted with: it is of the allowance too."""
+        with self._database.read() as connection:
+            found = evaluations.list_submissions(connection, project.id)
+        with self._pools.use(self._tasks.row(project)) as pool:
+            return labels_beyond(pool.state, found)
+
     def use(self, project: Project, labels: int, *, only_if_covered: bool = True) -> bool:
         """Count labels against the allowance (or give them back); return whether it covers them."""
+        beyond = self.beyond(project) if only_if_covered else 0
         with self._database.write() as connection:
             task = self._locked_task(connection, project)
-            if only_if_covered and not task.allowance.covers(labels):
+            if only_if_covered and not task.allowance.covers(labels, beyond=beyond):
                 return False
             allowance = replace(task.allowance, used=task.allowance.used + labels)
             evaluations.set_settings(connection, project.id, replace(task, allowance=allowance).to_dict())

@@ -49,9 +49,9 @@ class Allowance:
         if self.in_all < self.each:
             raise _check.refuse("in_all", f"as much as one submission may need ({self.each:,}) or more", self.in_all)
 
-    def covers(self, labels: int) -> bool:
-        """Whether a submission that may need so many labels is accepted unasked."""
-        return 0 < self.each >= labels and self.used + labels <= self.in_all
+    def covers(self, labels: int, *, beyond: int = 0) -> bool:
+        """Whether a submission that may need so many labels is accepted unasked; ``beyond`` more than used are gone."""
+        return 0 < self.each >= labels and self.used + beyond + labels <= self.in_all
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

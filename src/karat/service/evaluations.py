@@ -13,6 +13,7 @@ from karat import _check
 from karat.documents import relations
 from karat.documents.text import count_tokens, sentences_of
 from karat.errors import InvalidInput
+from karat.service.allowances import labels_beyond
 from karat.service.campaign import make_slug
 from karat.service.evaluation_task import EvaluationTask
 from karat.service.instances import in_context
@@ -100,8 +101,9 @@ class Evaluations:
             n_documents, n_tokens = evaluations.count_documents(connection, project.id)
             by_label = projects.count_labels(connection, project.id)
             n_answers = answers.count_votes(connection, project.id)
+            submitted = evaluations.list_submissions(connection, project.id)
         with self._pools.use(row) as pool:
-            settings = pool.state.settings
+            settings, beyond = pool.state.settings, labels_beyond(pool.state, submitted)
         task = self.task(row)
         return {
             "kind": task.kind,
@@ -120,7 +122,7 @@ class Evaluations:
             "spent": n_answers * campaign.price,
             "price": campaign.price,
             "currency": campaign.currency,
-            "allowance": asdict(task.allowance),
+            "allowance": {**asdict(task.allowance), "beyond": beyond},
             "label_price": campaign.votes * campaign.price,
         }
 

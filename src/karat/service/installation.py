@@ -95,7 +95,7 @@ class Installation:
         home = Path(pools) if pools else default_home(self.database)
         self.pools = Pools(self.database, home.absolute(), clock=clock)
         self.evaluations = Evaluations(self.database, self.pools, clock=clock)
-        self.allowances = Allowances(self.database, self.evaluations, clock=clock)
+        self.allowances = Allowances(self.database, self.pools, self.evaluations, clock=clock)
         self.submissions = Submissions(self.database, self.pools, self.evaluations, self.allowances, clock=clock)
         self.feeds = Feeds(self.database, self.studies, self.evaluations)
         self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 
 import pytest
 
+from karat.documents.text import Document
 from karat.errors import InvalidInput
 from karat.service.assignment import Answer
 from karat.service.evaluation_task import Allowance, EvaluationTask, campaign_for
@@ -40,6 +42,16 @@ def offer(house, things, tmp_path, name, n, *, by=None):
 
 def allowance_of(house, project):
     return house.evaluations.task(house.evaluations.row(project)).allowance
+
+
+def answer_all(house, project, campaign):
+    """Answer everything that is asked, by the toss of a coin."""
+    coin = random.Random(5)
+    while (hand := house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=20)).tasks:
+        for item in hand.tasks:
+            answer = Answer(item.item_id, coin.choice(["yes", "no"]), request=f"{item.item_id}")
+            house.assignment.answer(project, campaign, answer, user_id=house.owner().id)
+    assert house.evaluations.is_done(project)
 
 
 def n_asked(house, project):
@@ -128,13 +140,59 @@ def test_systems_of_unequal_sizes_drawn_together_need_no_more_than_they_were_cou
     assert all(each.state == "accepted" for each in found)
     used = allowance_of(house, project).used
     assert used == sum(each.most_labels for each in found) < sum(sizes.values()) / 10
-    coin = random.Random(5)
-    while (hand := house.assignment.next_tasks(project, campaign, user_id=house.owner().id, n=20)).tasks:
-        for item in hand.tasks:
-            answer = Answer(item.item_id, coin.choice(["yes", "no"]), request=f"{item.item_id}")
-            house.assignment.answer(project, campaign, answer, user_id=house.owner().id)
-    assert house.evaluations.is_done(project)
+    answer_all(house, project, campaign)
     assert n_asked(house, project) <= used
+
+
+def lines_of(system, n_relations, n_instances, *, relations):
+    """Return the file of a system that finds these relations in instances of its own."""
+    text = "Ann works for Acme."
+    return "".join(
+        json.dumps({"document": f"{system}{k}-{j}", "subject": "Ann", "predicate": "employer",
+                    "object": f"{relations}{k}", "subject_mention": "Ann", "subject_start": 0, "subject_end": 3,
+                    "object_mention": "Acme", "object_start": text.index("Acme"), "object_end": len(text) - 1}) + "\n"
+        for k in range(n_relations) for j in range(n_instances)
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+def test_what_systems_need_together_beyond_what_each_was_said_to_need_is_used_too(house, tmp_path):
+    """B's 300 relations are C's as well, which has six instances of each: those of B's draw are asked about too."""
+    sizes = {"first": (30, 1, "f"), "A": (300, 1, "a"), "B": (300, 1, "b"), "C": (300, 6, "b")}
+    documents = [Document(name=f"{system}{k}-{j}", text="Ann works for Acme.")
+                 for system, (n, m, _) in sizes.items() for k in range(n) for j in range(m)]  # fmt: skip
+    documents += [Document(name=f"late{k}-0", text="Ann works for Acme.") for k in range(30)]
+    task = EvaluationTask(kind="relations")
+    campaign = campaign_for(task, votes=1)
+    project = house.project(house.evaluations.create("News", campaign, task, by=house.owner(), documents=documents,
+                                                     half_width=0.08, learn=False))  # fmt: skip
+    in_all = 1000
+    house.allowances.set(project, each=in_all, in_all=in_all, by=house.owner())
+
+    def submit(system, n, m, relations):
+        path = tmp_path / f"{system}.jsonl"
+        path.write_text(lines_of(system, n, m, relations=relations))
+        found = house.submissions.submit(project, system, path, by=house.owner(), name=path.name)
+        return house.submissions.accept_if_allowed(project, campaign, found.id, by=house.owner())
+
+    found = [submit(system, *size) for system, size in sizes.items()]  # all but the first are drawn together
+    assert all(each.state == "accepted" for each in found)
+    used = allowance_of(house, project).used
+    assert used == sum(each.most_labels for each in found)
+    assert house.allowances.beyond(project) == 0  # what waits is not drawn yet
+    answer_all(house, project, campaign)
+    asked = n_asked(house, project)
+    assert asked > used + 100
+    assert house.allowances.beyond(project) == asked - used
+    described = house.evaluations.describe(project, campaign)["allowance"]
+    assert described == {"each": in_all, "in_all": in_all, "used": used, "beyond": asked - used}
+    house.allowances.set(project, each=30, in_all=asked, by=house.owner())
+    late = submit("late", 30, 1, "l")
+    for more, state in ((late.most_labels - 1, "checked"), (late.most_labels, "accepted")):
+        house.allowances.set(project, each=30, in_all=asked + more, by=house.owner())
+        late = house.submissions.accept_if_allowed(project, campaign, late.id, by=house.owner())
+        assert late.state == state  # by what was counted alone it would have been let in before
+    assert allowance_of(house, project).used == used + late.most_labels
 
 
 @pytest.mark.parametrize(("each", "in_all", "message"), [

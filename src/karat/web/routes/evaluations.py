@@ -59,8 +59,10 @@ def publish(body: shapes.Publication, visit: Manage) -> Response:
 @router.put("/allowance")
 def allow(body: shapes.NewAllowance, visit: Manage) -> shapes.Allowance:
     """Set how many labels submissions may ask for without you being asked; beyond it they wait for you."""
-    found = visit.house.allowances.set(visit.project, each=body.each, in_all=body.in_all, by=visit.caller.user)
-    return shapes.Allowance(each=found.each, in_all=found.in_all, used=found.used)
+    allowances = visit.house.allowances
+    found = allowances.set(visit.project, each=body.each, in_all=body.in_all, by=visit.caller.user)
+    beyond = allowances.beyond(visit.project)
+    return shapes.Allowance(each=found.each, in_all=found.in_all, used=found.used, beyond=beyond)
 
 
 @router.get("/submissions")

@@ -10,11 +10,15 @@ from karat.web.shapes.base import Shape
 
 
 class Allowance(BaseModel):
-    """Labels that submissions may ask for without the owner being asked; ``used`` counts each with its most."""
+    """Labels that submissions may ask for without the owner being asked.
+
+    ``used`` counts each accepted so with its most; ``beyond`` is what all draws took beyond what was said of them.
+    """
 
     each: int
     in_all: int
     used: int
+    beyond: int
 
 
 class NewAllowance(Shape):
