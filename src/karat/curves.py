@@ -75,6 +75,11 @@ class Curve(Tabular):
         return self.n_items if self.labelled_until is None else self.labelled_until
 
     @property
+    def main_rank(self) -> int:
+        """The rank that sums the curve up: the one asked about, the last that the labels speak of, or the end."""
+        return self.asked_at or self.reach or self.n_items
+
+    @property
     def is_whole(self) -> bool:
         """Whether the labels speak of every rank of the list."""
         return self.reach == self.n_items and self.asked_at is None
@@ -279,7 +284,7 @@ class Curve(Tabular):
 
     def _estimates(self, rank: int) -> bool:
         """Return whether labels stand behind the estimate at a rank."""
-        return rank <= self.reach if self.asked_at is None else rank == self.asked_at
+        return rank <= self.reach and self.asked_at in {None, rank}
 
     def _interval(self, name: str, estimate: float, low: float, high: float, *, estimated: bool = True) -> Interval:
         return Interval(
@@ -297,7 +302,7 @@ class Curve(Tabular):
 
     def _vacuous(self, name: str, estimate: float) -> Interval:
         note = "nothing is certified: the bounds cross, so the labels contradict the method's assumptions"
-        return replace(self._interval(name, estimate, 0.0, 1.0), note=note)
+        return replace(self._interval(name, estimate, 0.0, 1.0, estimated=self.is_whole), note=note)
 
     def _derived(
         self, name: str, rank: int, metric: Callable[[AtRank], Range], positives: tuple[float, float] | None = None

@@ -78,11 +78,22 @@ def document(curve: Curve) -> dict[str, Any]:
 
 
 def shown_ranks(curve: Curve, *, least: int = 10) -> list[int]:
-    """Return the ranks worth a row: powers of ten and the last rank that the labels speak of."""
+    """Return the ranks worth a row: powers of ten and the last rank that the labels speak of, if they speak of any."""
+    last = curve.main_rank
     if curve.asked_at is not None:
-        return [curve.asked_at]
-    powers = (10**k for k in range(1, 12))
-    return [rank for rank in powers if least <= rank < curve.reach] + ([curve.reach] if curve.reach else [])
+        return [last]
+    return [] if curve.at(last).is_share_unknown else [*powers_of_ten(last, least=least), last]
+
+
+def powers_of_ten(last: int, *, least: int = 10) -> list[int]:
+    """Return the powers of ten below a rank.
+
+    Examples
+    --------
+    >>> powers_of_ten(2500)
+    [10, 100, 1000]
+    """
+    return [10**k for k in range(1, 12) if least <= 10**k < last]
 
 
 def is_estimated(curve: Curve, kind: str, ranks: Ranks) -> NDArray[np.bool_]:
@@ -93,26 +104,21 @@ def is_estimated(curve: Curve, kind: str, ranks: Ranks) -> NDArray[np.bool_]:
 
 
 def headline(curve: Curve) -> str:
-    rank = curve.reach if curve.asked_at is None else curve.asked_at
-    which = (
-        f"Of {curve.n_items:,} items" if rank == curve.n_items else f"Of the top {rank:,} of {curve.n_items:,} items"
-    )
-    if rank == 0 or curve.at(rank).is_share_unknown:
-        return f"Nothing is certain about {curve.n_items:,} items ({curve.method}, {curve.n_labels:,} labels)."
+    rank = curve.main_rank
+    top = f"the top {rank:,} of " if rank < curve.n_items else ""
+    which = f"{top}{curve.n_items:,} items"
     whole = curve.at(rank)
+    basis = f"{curve.method}, {curve.n_labels:,} labels"
+    if whole.is_share_unknown:
+        return f"Nothing is certain about {curve.n_items:,} items ({basis})."
     if curve.crossed:
-        return (
-            f"About {whole.estimate:.1%} of {curve.n_items:,} items are right, but nothing is certified: the bounds "
-            f"of {curve.method} cross ({curve.n_labels:,} labels)."
-        )
+        guess = f"About {whole.estimate:.1%} of {which} are right, but n" if whole.estimated else "N"
+        return f"{guess}othing is certified: the bounds of {curve.method} cross ({curve.n_labels:,} labels)."
     how = {
         "exact": "exactly",
         "deterministic under assumptions": "if its assumptions hold",
     }.get(curve.guarantee, f"at {curve.confidence_level:.0%} confidence")
-    return (
-        f"{which}, between {whole.low:.1%} and {whole.high:.1%} are right "
-        f"({how}; {curve.method}, {curve.n_labels:,} labels)."
-    )
+    return f"Of {which}, between {whole.low:.1%} and {whole.high:.1%} are right ({how}; {basis})."
 
 
 def text(curve: Curve) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import builders
 import numpy as np
@@ -188,7 +189,12 @@ def crossed():
 
 def test_crossed_bounds_certify_nothing(crossed):
     assert crossed.crossed
-    assert "nothing is certified" in crossed.headline()
+    assert "About 100.0% of 1,000 items are right, but nothing is certified" in crossed.headline()
+    top = replace(crossed, labelled_until=400)
+    assert "About 0.0% of the top 400 of 1,000 items are right, but nothing is certified" in top.headline()
+    none = replace(crossed, labelled_until=0)
+    assert none.headline().startswith("Nothing is certified: the bounds of uniform cross")
+    assert not none.average_precision().estimated
     assert crossed.cutoff(recall=0.1) is None
     for name in RANK_METRICS[2:-1]:
         interval = getattr(crossed, name)(700)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from karat import _check
 from karat.draws import Draw, Labels
 from karat.errors import InvalidData
+from karat.math.path import MOST_MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -197,7 +198,8 @@ class FixedDesign:
         self.labels = self.labels.and_then(labels)
 
     def curve(self) -> Curve:
-        return self.method.estimate(self.draw, self.labels)
+        curve = self.method.estimate(self.draw, self.labels)
+        return curve if is_answered(self.draw, self.labels) else replace(curve, labelled_until=0)
 
     @property
     def pending(self) -> Ranks:
@@ -229,6 +231,12 @@ def require_asked(draw: Draw, labels: Labels) -> None:
     stray = labels.ranks[~np.isin(labels.ranks, draw.ranks)]
     if stray.size:
         raise _check.refuse("labels", "for ranks that the draw asked for", f"rank {stray[0]}")
+
+
+def is_answered(draw: Draw, labels: Labels) -> bool:
+    """Return whether labels stand behind an estimate: at most 1% of the answers are out, and half of all are sure."""
+    n_missing = draw.n_ranks - int(np.isin(draw.ranks, labels.ranks).sum())
+    return n_missing <= MOST_MISSING * draw.n_ranks and 2 * labels.n_sure >= draw.n_ranks
 
 
 def unanswered_note(draw: Draw, labels: Labels) -> tuple[str, ...]:

@@ -15,6 +15,8 @@ Floats = NDArray[np.float64]
 
 FUZZ = 1e-9
 """Rounding slack when a bound on a whole number is itself rounded to one."""
+MOST_MISSING = 0.01
+"""Of the items behind an estimate, the share whose answers may be out; they count one half there."""
 
 
 def make_consistent(ranks: Ranks, low: Floats, high: Floats) -> tuple[Floats, Floats]:

@@ -76,9 +76,8 @@ def _how_good(curve: Curve, rank: int, which: str) -> str:
     if curve.crossed:
         return f"We cannot say: the labels contradict what {curve.method} takes for granted."
     if curve.contradicted and rank > curve.exact_until:
-        return (
-            f"We cannot say for sure: the labels contradict what {curve.method} takes for granted. Our best guess is "
-            f"that {known.estimate:.1%} of {which} are right."
+        return f"We cannot say for sure: the labels contradict what {curve.method} takes for granted." + (
+            f" Our best guess is that {known.estimate:.1%} of {which} are right." if known.estimated else ""
         )
     if known.is_share_unknown:
         return "We cannot say yet: nothing is certain by now."

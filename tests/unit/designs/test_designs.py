@@ -9,6 +9,7 @@ import pytest
 import karat
 from karat import InvalidInput, Labels
 from karat.designs.catalogue import METHODS, make_method
+from karat.showing import range_text
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,28 @@ def test_without_labels_nothing_is_known(name):
         assert interval.high == 1
     assert curve.n_labels == 0
     assert any("missing or unsure" in note for note in curve.notes)
+    assert not any(found.estimated for found in curve.summary())
+    assert "Nothing is certain" in curve.headline()
+
+
+@pytest.mark.parametrize("name", ["paula", "stratified", "uniform", "point"])
+@pytest.mark.parametrize(("unsure", "missing", "estimated"), [
+    (1.0, 0.0, False), (0.0, 0.5, False), (0.0, 0.02, False), (0.3, 0.0, True), (0.0, 0.005, True), (0.6, 0.0, False),
+])  # fmt: skip
+def test_an_estimate_needs_nearly_all_answers_and_half_of_them_sure(name, labels, unsure, missing, estimated):
+    design = make_method(name).begin(20_000, seed=5)
+    ranks = np.random.default_rng(2).permutation(design.ask())
+    values = labels[ranks - 1].copy()
+    values[: int(unsure * len(ranks))] = -1
+    told = ranks[int(missing * len(ranks)) :]
+    design.tell(Labels.from_pairs(told, values[len(ranks) - len(told) :]))
+    curve = design.curve()
+    assert curve.at(20_000).estimated == estimated
+    assert all(found.estimated == estimated for found in curve.summary())
+    bounds = curve.at(20_000)
+    if not bounds.is_share_unknown and not curve.crossed:  # bounds are spoken of though there is no estimate
+        assert f"between {bounds.low:.1%} and {bounds.high:.1%} are right" in curve.headline()
+        assert f"top 20,000: {range_text(bounds)}" in str(curve)
 
 
 @pytest.mark.parametrize("name", ["paula", "stratified", "uniform", "point"])
@@ -65,7 +88,10 @@ def test_unsure_counts_like_missing_but_not_as_a_label(name, labels):
         values = np.where(hidden, -1, labels[ranks - 1])
         design.tell(Labels.from_pairs(ranks, values) if unsure else Labels.from_pairs(ranks[~hidden], values[~hidden]))
         curves.append(design.curve())
-    assert curves[0].to_dict() == curves[1].to_dict()
+    assert np.array_equal(curves[0].yield_low, curves[1].yield_low)
+    assert np.array_equal(curves[0].yield_high, curves[1].yield_high)
+    assert curves[0].notes == curves[1].notes
+    assert [found.estimated for found in (curves[0].summary()[0], curves[1].summary()[0])] == [True, False]
     full = builders.curve_of(make_method(name), labels, seed=5)
     ranks = np.sort(rng.integers(1, 20_001, 300))
     if not curves[0].crossed and not full.crossed:

@@ -12,15 +12,13 @@ from karat.math.certify.band import Tally, evaluate
 from karat.math.certify.cells import PENDING, UNSURE, Cells, Drawn
 from karat.math.certify.layout import Parents, describe, first_wrong_draw
 from karat.math.certify.steps import NO_BUDGET, Course, next_batch
+from karat.math.path import MOST_MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 IntArray = NDArray[np.int64]
 FloatArray = NDArray[np.float64]
-
-_MOST_MISSING = 0.01
-"""Of the items behind an estimate, the share whose answer may be out; it counts one half there."""
 
 
 class Look:
@@ -75,7 +73,7 @@ class Look:
         ends, values = self._column("ends"), self._column("values")
         sizes = np.diff(ends, prepend=0)
         missing, unsure = (np.cumsum(sizes * (values == what)) for what in (PENDING, UNSURE))
-        backed = (values != PENDING) & (missing <= _MOST_MISSING * ends) & (2 * (missing + unsure) <= ends)
+        backed = (values != PENDING) & (missing <= MOST_MISSING * ends) & (2 * (missing + unsure) <= ends)
         return int(ends[backed].max(initial=0))
 
     def as_parents(self) -> Parents:
