@@ -123,7 +123,7 @@ def test_within_the_allowance_nobody_is_asked(owner, client_of, team, base, shar
     sent = upload(client, base, "after", shared_task.systems["system-03"]).json()
     assert (sent["state"], sent["version"]) == ("accepted", 1)
     said = client.get(f"{base}/evaluation").json()
-    assert said["allowance"] == {"each": 10**6, "in_all": 10**6, "used": sent["most"]["labels"]}
+    assert said["allowance"] == {"each": 10**6, "in_all": 10**6, "used": sent["most"]["labels"], "beyond": 0}
     assert said["label_price"] * sent["most"]["labels"] == pytest.approx(sent["most"]["money"])
 
 
