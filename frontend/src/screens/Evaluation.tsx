@@ -79,7 +79,7 @@ export function Evaluation({ slug }: { slug: string }) {
   const base = `/projects/${slug}`;
   const task = useSignal<Task | null>(null), board = useSignal<Leaderboard | null>(null);
   const submissions = useSignal<Submission[]>([]), problem = useSignal<Trouble | null>(null), said = useSignal("");
-  const metric = useSignal<typeof METRICS[number]>("f1"), name = useSignal(""), busy = useSignal(false);
+  const metric = useSignal<typeof METRICS[number]>("f1"), name = useSignal(""), busy = useSignal(false), leaving = useSignal<number | null>(null);
   const project = useSignal<Project | null>(null), disputes = useSignal<Dispute[]>([]);
   const owns = task.value?.role === "owner", submits = task.value !== null && task.value.role !== "annotator";
 
@@ -133,16 +133,18 @@ export function Evaluation({ slug }: { slug: string }) {
 
   const now = task.value, shown = board.value;
   if (now === null) return <main><p role="status">{problem.value?.text ?? "Loading…"}</p></main>;
-  const mine = submissions.value.filter((each) => each.state !== "retracted");
+  const superseded = (one: typeof submissions.value[number]) => one.state === "checked"
+    && submissions.value.some((each) => each.system === one.system && each.id > one.id && each.state !== "retracted");
+  const mine = submissions.value.filter((each) => each.state !== "retracted" && !superseded(each));
   return <main class="dashboard evaluation">
     <div class="bar">
       <h1>{now.title}</h1>
       <p class="buttons">
         {now.role !== "viewer" && <a class="button primary" href={`#/p/${slug}/label`}>Label</a>}
-        {now.reading !== null && now.role !== "annotator" && <a class="button" href={`#/r/${now.reading}/results`}>Documents</a>}
+        {now.reading !== null && owns && <a class="button" href={`#/r/${now.reading}/results`}>Documents</a>}
         {owns && <button disabled={busy.value} onClick={() => void act(async () => {
           await call("PUT", `${base}/publication`, { published: !now.published });
-          return now.published ? "The scores are hidden again." : "Everybody sees all scores now.";
+          return now.published ? "The scores are hidden again." : "All members see all scores now.";
         })}>{now.published ? "Hide scores" : "Publish scores"}</button>}
       </p>
     </div>
@@ -192,16 +194,16 @@ export function Evaluation({ slug }: { slug: string }) {
       <ul class="cards submissions">{mine.map((each) => <li key={each.id} class="card">
         <h3><bdi>{each.system}</bdi>{each.version !== null && each.version > 1 && ` (version ${each.version})`}</h3>
         <p class="hint"><bdi>{each.file}</bdi>{owns && <> by <bdi>{each.user}</bdi></>}: {plural(each.n_predictions, "prediction")}, {number(each.n_new)} new.</p>
-        <p>{each.state === "checked" ? price(each) : "In the pool."}</p>
+        <p>{each.state === "checked" ? price(each) : "Accepted."}</p>
         <p class="buttons">
           {owns && each.state === "checked" && <button class="primary" disabled={busy.value} onClick={() => void act(async () => {
             await post(`${base}/submissions/${each.id}/accept`);
-            return `${each.system} is in the pool; what it needs can be labelled.`;
+            return `${each.system} is accepted. What it needs is asked as soon as what was asked before is answered.`;
           })}>Accept and pay</button>}
-          <button disabled={busy.value} onClick={() => void act(async () => {
+          <button disabled={busy.value} onClick={() => leaving.value !== each.id ? void (leaving.value = each.id) : void act(async () => {
             await call("DELETE", `${base}/submissions/${each.id}`);
             return `${each.system} is retracted.`;
-          })}>Retract</button>
+          })}>{leaving.value === each.id ? "Take it off the leaderboard?" : "Retract"}</button>
         </p></li>)}</ul>
     </section>}
     {owns && project.value !== null && disputes.value.length > 0 && <Disputes disputes={disputes.value} project={project.value} onRule={rule} />}

@@ -31,7 +31,7 @@ export function Read({ slug, user }: { slug: string; user: string }) {
   const sheet = useSignal<Sheet>(EMPTY), phase = useSignal<"mentions" | "relations">("mentions");
   const anchor = useSignal(0), cursor = useSignal(0), pair = useSignal(0), flipped = useSignal(false);
   const problem = useSignal(""), said = useSignal(""), saving = useSignal(false);
-  const began = useRef(Date.now()), dragging = useRef(false), linkBox = useRef<HTMLInputElement>(null);
+  const began = useRef(Date.now()), dragging = useRef(false), sureOf = useRef<unknown>(null), linkBox = useRef<HTMLInputElement>(null);
   const draft = (item: number) => `karat-draft:${user}:${slug}:${item}`;
 
   const fail = (error: unknown) => {
@@ -133,6 +133,11 @@ export function Read({ slug, user }: { slug: string; user: string }) {
   const finish = async () => {
     const found = text.value;
     if (found === null || saving.value) return;
+    if (sheet.value.mentions.length === 0 && sureOf.current !== found.item) {
+      sureOf.current = found.item;
+      said.value = "You marked nothing in this document. Once more saves it so.";
+      return;
+    }
     saving.value = true;
     try {
       const seconds = Math.min((Date.now() - began.current) / 1000, 100_000);
@@ -162,7 +167,7 @@ export function Read({ slug, user }: { slug: string; user: string }) {
       const action = (phase.value === "mentions" ? reading : relating)[event.key];
       if (digit >= 0 && phase.value === "mentions" && text.value.types[digit] !== undefined) put(text.value.types[digit]!);
       else if (digit >= 0 && phase.value === "relations" && predicates[digit] !== undefined) state(predicates[digit]!);
-      else if (event.key === "d") void finish();
+      else if (event.key === "d") { if (!event.repeat) void finish(); }
       else if (action !== undefined) action();
       else return;
       event.preventDefault();
@@ -174,7 +179,7 @@ export function Read({ slug, user }: { slug: string; user: string }) {
   }, [slug, text.value]);
 
   if (project.value === null || (text.value === null && !finished.value)) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
-  if (text.value === null) return <main><div class="empty finished"><h2>All done – thank you</h2><p>There is nothing left for you to read.</p></div></main>;
+  if (text.value === null) return <main><div class="empty finished"><h1>All done – thank you</h1><p>There is nothing left for you to read.</p></div></main>;
   const found = text.value, two = pairNow(), span = chosen(), mine = current();
   const typeNumber = (type: string) => 1 + found.types.indexOf(type) % 4;
   const looks = found.tokens.map(() => "token");

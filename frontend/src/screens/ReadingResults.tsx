@@ -44,6 +44,8 @@ export function ReadingResults({ slug }: { slug: string }) {
       {owns && <button disabled={now.relations === 0} onClick={() => void tell()}>Use for recall</button>}</p></div>
     {problem.value !== null && <Troubles trouble={problem.value} />}
     <p role="status" class="said">{said.value}</p>
+    {owns && <p class="hint">Two relations are the same where their ends have the same link, or the same name where there is no
+      link: where systems give links and readers do not, or the other way round, they never meet and recall comes out too low.</p>}
     <dl class="tiles">
       <div class="tile"><dt>documents read</dt><dd>{number(now.read)}<small>of {number(now.documents)}, by {project.value.votes} each</small></dd></div>
       <div class="tile"><dt>readings</dt><dd>{number(now.readings)}</dd></div>

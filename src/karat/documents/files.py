@@ -54,7 +54,7 @@ class File:
 def files_of_folder(folder: Path) -> list[File]:
     """Return the files of a folder and of those in it."""
     paths = ((path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*")) if path.is_file())
-    return [file_at(path, name=name) for path, name in paths if not _is_of_macos(name)]
+    return [file_at(path, name=name) for path, name in paths if not _is_no_document(name)]
 
 
 def file_at(path: Path, *, name: str) -> File:
@@ -70,7 +70,7 @@ def files_of_zip(path: Path, *, called: str) -> Iterator[list[File]]:
     """Give the files of a zip, in whatever folders; those that could be more than they seem are refused by name."""
     with _opened(path, called) as archive:
         wanted = sorted((each for each in archive.infolist() if not each.is_dir()), key=lambda each: each.filename)
-        wanted = [each for each in wanted if not _is_of_macos(each.filename)]
+        wanted = [each for each in wanted if not _is_no_document(each.filename)]
         total = sum(each.file_size for each in wanted)
         if total > MOST_BYTES:
             raise InvalidData(f"{called}: expected at most {MOST_BYTES:,} bytes once unpacked; it has {total:,}.")
@@ -108,9 +108,10 @@ def _packed(archive: zipfile.ZipFile, each: zipfile.ZipInfo, called: str) -> Fil
     return File(name=name, size=each.file_size, opened=lambda: archive.open(each))
 
 
-def _is_of_macos(name: str) -> bool:
+def _is_no_document(name: str) -> bool:
+    """Say whether macOS or brat put a file there for itself."""
     path = PurePosixPath(name)
-    return "__MACOSX" in path.parts or path.name == ".DS_Store" or path.name.startswith("._")
+    return "__MACOSX" in path.parts or path.name == ".DS_Store" or path.name.startswith("._") or path.suffix == ".conf"
 
 
 def _reason(error: Exception) -> str:

@@ -307,6 +307,9 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
         page.goto(f"{server.url}/#/r/news-documents")
         page.locator(".reader").wait_for()
         assert axe(page) == []
+        page.keyboard.press("d")  # too early: nothing is marked yet, and nothing is saved
+        expect(page.locator(".status")).to_contain_text("You marked nothing in this document")
+        expect(page.locator(".reader")).to_be_visible()
         mark_by_key(page, text, MARKS)
         expect(page.get_by_role("button", name="Mentions (5)")).to_be_visible()
         page.keyboard.press("r")
@@ -336,6 +339,7 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
             expect(page.get_by_role("button", name="Relations (3)")).to_be_visible()
         page.keyboard.press("d")
         page.locator(".finished").wait_for()
+        assert axe(page) == []
     owner.goto(f"{server.url}/#/r/news-documents/results")
     kappas = owner.locator("#kappa td")
     expect(kappas).to_have_count(3)

@@ -113,7 +113,8 @@ def zip_of(path, files, packing=zipfile.ZIP_DEFLATED):
 def test_a_zip_reads_as_the_folder_in_it(tmp_path):
     line = json.dumps({"id": "c", "text": "Of JSON."}) + "\n"
     files = {"news/a.txt": TEXT, "news/a.ann": "T1\tperson 0 3\tZoë\n", "news/B.TXT": "Only this.",
-             "news/deep/more.jsonl": line, "news/._a.txt": b"\x00", "news/.DS_Store": b"\x00"}  # fmt: skip
+             "news/deep/more.jsonl": line, "news/._a.txt": b"\x00", "news/.DS_Store": b"\x00",
+             "news/annotation.conf": b"[entities]"}  # fmt: skip
     for name, content in files.items():
         path = tmp_path / "folder" / name
         path.parent.mkdir(parents=True, exist_ok=True)
