@@ -10,7 +10,7 @@ import numpy as np
 from karat import _check
 from karat.designs import catalogue
 from karat.math.sampled import Answers, Groups, bound_totals
-from karat.results import Guarantee, Interval, Tabular, freeze, html_block
+from karat.results import Guarantee, Interval, Tabular, freeze, html_block, or_null
 from karat.showing import range_text
 
 if TYPE_CHECKING:
@@ -67,11 +67,14 @@ class Slices(Tabular):
         )
 
     def points(self) -> dict[str, NDArray[Any]]:
-        """Return a row a segment, by column; that of the names is "segment" where ``by`` is the name of another."""
+        """Return a row a segment, by column; that of the names is "segment" where ``by`` is the name of another.
+
+        The estimate of a segment of which nothing is known is NaN.
+        """
         numbers: dict[str, NDArray[Any]] = {
             "n_items": self.n_items,
             "n_labels": self.n_labels,
-            "precision": self.estimate,
+            "precision": np.where(self._is_known, self.estimate, np.nan),
             "precision_low": self.low,
             "precision_high": self.high,
         }
@@ -81,7 +84,7 @@ class Slices(Tabular):
         """Return everything as JSON-ready values."""
         columns = self.points()
         rows = [
-            dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)
+            dict(zip(columns, row, strict=True)) for row in zip(*(or_null(c) for c in columns.values()), strict=True)
         ]
         return {
             "by": self.by,
