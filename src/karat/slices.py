@@ -156,8 +156,8 @@ def slice_precision(
     book  1.000 [1.000, 1.000]  20 items, 20 labels
     web   0.500 [0.500, 0.500]  20 items, 20 labels
     """
-    reach = min(draw.parameters.get("top") or draw.parameters.get("rank") or draw.n_items, draw.n_items)
-    cut = reach if rank is None else _check.whole("rank", rank, least=1, most=draw.n_items)
+    method = catalogue.make_method(draw.method, **draw.parameters)
+    cut = method.goes_to(draw.n_items) if rank is None else _check.whole("rank", rank, least=1, most=draw.n_items)
     level = draw.parameters.get("confidence_level", 0.95) if confidence_level is None else confidence_level
     level = _check.fraction("confidence_level", level)
     codes, names = engine.segments(by)
@@ -168,7 +168,7 @@ def slice_precision(
     places[kept] = np.arange(len(kept))
     own = np.where(np.arange(len(codes)) < cut, places[codes], -1)
     groups = Groups(own, len(kept))
-    sample = catalogue.make_method(draw.method, **draw.parameters).sample(draw)
+    sample = method.sample(draw)
     low, high = labels.bounds(sample.sampled.ranks)
     delta = (1 - level) * sample.delta_share / len(kept)
     sizes = groups.sizes()
