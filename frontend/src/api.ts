@@ -21,13 +21,15 @@ export interface Progress {
 export interface Forecast { still_needed: number | null; answers: number | null; cost: number | null }
 export interface Member { id: number; name: string; role: string }
 export interface Bounds { estimate: number; low: number; high: number }
+/** Of a curve: no estimate where nothing is labelled. */
+export interface Range { estimate: number | null; low: number; high: number }
 export interface Curve {
   headline: string; speaks_of: "the truth" | "the labels as given"; sentence: string; corrected: boolean; n_labels: number; confidence_level: number; guarantee: string; crossed: boolean;
   notes: string[];
   assumptions: { statement: string; verdict: string; finding: string }[];
-  summary: Record<string, Bounds>;
-  points: Record<string, number[]>;
-  at: { rank: number; precision: Bounds; yield: Bounds }[];
+  summary: Record<string, Range>;
+  points: Record<string, (number | null)[]>;
+  at: { rank: number; precision: Range; yield: Range }[];
 }
 export interface Annotator {
   name: string; answers: number; seconds: number | null; last_at: number | null; cost: number;

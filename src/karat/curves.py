@@ -207,19 +207,13 @@ class Curve(Tabular):
 
         title = self.headline() if ax is None else ""
         band = showing.band(self, _check.one_of("kind", kind, plotting.KINDS))
-        points = self.points(2000)
-        return plotting.draw_curve(
-            points,
-            kind,
-            band=band,
-            ax=ax,
-            truth=truth,
-            title=title,
-            shown=showing.is_estimated(self, kind, points["rank"]),
-        )
+        return plotting.draw_curve(self.points(2000), kind, band=band, ax=ax, truth=truth, title=title)
 
     def points(self, most: int = 500) -> dict[str, NDArray[Any]]:
-        """Return the curve at a spread of ranks: precision, yield, recall and false positive rate with bounds."""
+        """Return the curve at a spread of ranks: precision, yield, recall and false positive rate with bounds.
+
+        Where no labels stand behind an estimate it is NaN (null in other tables than NumPy's and pandas').
+        """
         return showing.tabulate(self, most)
 
     def to_dict(self) -> dict[str, Any]:

@@ -62,12 +62,8 @@ def draw_curve(
     title: str = "",
     name: str = "estimate",
     colour: str = GOLD,
-    shown: NDArray[Any] | None = None,
 ) -> Axes:
-    """Draw an estimated curve with its bounds (or a band over its own abscissae) and the truth (labels by rank).
-
-    ``shown`` says at which points there is an estimate, if not at all.
-    """
+    """Draw an estimated curve (NaN: no estimate) with its bounds, or a band over its own abscissae, and the truth."""
     x, y, x_label, y_label = KINDS[_check.one_of("kind", kind, KINDS)]
     axes = ax if ax is not None else new_axes()
     horizontal = points[x]
@@ -81,12 +77,13 @@ def draw_curve(
         linewidth=0,
         label="certain range" if name == "estimate" else f"{name}: certain range",
     )
-    estimated = np.ones(len(horizontal), dtype=np.bool_) if shown is None else shown
-    if estimated.any():
+    estimated = np.isfinite(horizontal) & np.isfinite(points[y])
+    if estimated.sum() > 1:  # one point is no line
         axes.plot(horizontal[estimated], points[y][estimated], color=colour, linewidth=1.4, label=name)
     for step, step_colour in (("step_lower", BLUE), ("step_upper", RED), ("step_estimate", BLUE)):
         if kind == "precision" and step in points:
-            open_ = points["precision_low"] < points["precision_high"]  # below, the steps are the exact curve
+            # where the bounds meet, the steps are the exact curve
+            open_ = (points["precision_low"] < points["precision_high"]) & np.isfinite(points[step])
             axes.step(horizontal[open_], points[step][open_], where="post", color=step_colour, linewidth=0.8,
                       label=step.replace("_", " "))  # fmt: skip
     if truth is not None:
@@ -215,8 +212,8 @@ def _finish(axes: Axes, kind: str, x_label: str, y_label: str, title: str, point
         n_items = float(points["rank"][-1])
         axes.set_xlim(min(max(10.0, n_items / 1e5), n_items / 2), n_items)
         shown = points["rank"] >= axes.get_xlim()[0]
-        lows = [points[name][shown].min() for name in ("precision_low", "precision") if name in points]
-        axes.set_ylim(max(0.0, min(lows) - 0.05), 1.02)
+        lows = np.concatenate([points[name][shown] for name in ("precision_low", "precision") if name in points])
+        axes.set_ylim(max(0.0, float(np.nanmin(lows)) - 0.05), 1.02)
     if kind in {"pr", "roc"}:
         axes.set(xlim=(0, 1), ylim=(0, 1.02))
     _decorate(axes)

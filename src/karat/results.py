@@ -59,7 +59,7 @@ class Interval:
         return self.low <= 0 and self.high >= 1
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        return asdict(self) | ({} if self.estimated else {"estimate": None})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +104,13 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
     return frozen
 
 
+def or_null(values: NDArray[Any]) -> list[Any]:
+    """Return a column for JSON: NaN stands for what is not there."""
+    if values.dtype.kind != "f":
+        return list(values.tolist())
+    return [None if math.isnan(value) else value for value in values.tolist()]
+
+
 class Tabular:
     """What has columns of equal length, as a table of any library."""
 
@@ -115,38 +122,39 @@ class Tabular:
 
     def to_pandas(self) -> Any:
         """Return the columns as a pandas DataFrame."""
-        return _build("pandas", "DataFrame", self.points())
+        return _build("pandas", self.points())
 
     def to_polars(self) -> Any:
         """Return the columns as a Polars DataFrame."""
-        return _build("polars", "DataFrame", self.points())
+        return _build("polars", self.points())
 
     def to_arrow(self) -> Any:
         """Return the columns as a PyArrow Table."""
-        return _build("pyarrow", "table", self.points())
+        return _build("pyarrow", self.points())
 
     def to_frame(self) -> Any:
         """Return the columns as a pandas, Polars or PyArrow table, whichever is installed first in this order."""
         return make_frame(self.points())
 
 
-_LIBRARIES = (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table"))
-
-
 def make_frame(columns: Mapping[str, NDArray[Any]]) -> Any:
     """Return the columns as a pandas, Polars or PyArrow table, whichever is installed first in this order."""
-    for module, kind in _LIBRARIES:
+    for module in ("pandas", "polars", "pyarrow"):
         if importlib.util.find_spec(module) is not None:
-            return _build(module, kind, columns)
+            return _build(module, columns)
     raise MissingExtra("to_frame() needs pandas, polars or pyarrow; install one of them.")
 
 
-def _build(module: str, kind: str, columns: Mapping[str, NDArray[Any]]) -> Any:
+def _build(module: str, columns: Mapping[str, NDArray[Any]]) -> Any:
+    """Return a table of a library; NaN becomes what it has for a missing value."""
     try:
         library = importlib.import_module(module)
     except ImportError:
         raise MissingExtra(f"{module} is not installed; 'pip install {module}' does it.") from None
-    return getattr(library, kind)({name: np.array(values) for name, values in columns.items()})
+    own = {name: np.array(values) for name, values in columns.items()}
+    if module == "pyarrow":
+        return library.table({name: library.array(values, from_pandas=True) for name, values in own.items()})
+    return library.DataFrame(own, nan_to_null=True) if module == "polars" else library.DataFrame(own)
 
 
 def html_block(text: str) -> str:

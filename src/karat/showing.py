@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from karat.math import derive, regions
-from karat.math.path import Floats, Ranks, thin
-from karat.results import show
+from karat.math.path import Floats, thin
+from karat.results import or_null, show
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def tabulate(curve: Curve, most: int) -> dict[str, NDArray[Any]]:
-    """Return columns of precision, yield, recall and false positive rate with bounds, at a spread of ranks."""
+    """Return columns of precision, yield, recall and false positive rate with bounds, at a spread of ranks.
+
+    Where no labels stand behind an estimate it is NaN; the bounds are there.
+    """
     knots = curve.ranks[thin(curve.ranks, most=most)]
     between = np.geomspace(1, curve.n_items, most // 2).astype(np.int64)
     ranks = np.unique(np.concatenate([knots, between]))
@@ -30,19 +33,18 @@ def tabulate(curve: Curve, most: int) -> dict[str, NDArray[Any]]:
     negatives = max(curve.n_items - total, 1e-12)
     known = curve.known_at(ranks)
     recall, rate = derive.recall(known), derive.false_positive_rate(known)
-    rows: list[tuple[str, Floats, Floats, Floats]] = [
-        ("precision", estimate / ranks, low / ranks, high / ranks),
-        ("yield", estimate, low, high),
-        ("recall", np.clip(estimate / total, 0, 1), recall.low, recall.high),
-        ("false_positive_rate", np.clip((ranks - estimate) / negatives, 0, 1), rate.low, rate.high),
+    at_rank = (ranks <= curve.reach) & (curve.asked_at is None or ranks == curve.asked_at)
+    of_list = at_rank & curve.is_whole  # recall and rates need labels of the whole list
+    rows: list[tuple[str, NDArray[np.bool_], Floats, Floats, Floats]] = [
+        ("precision", at_rank, estimate / ranks, low / ranks, high / ranks),
+        ("yield", at_rank, estimate, low, high),
+        ("recall", of_list, np.clip(estimate / total, 0, 1), recall.low, recall.high),
+        ("false_positive_rate", of_list, np.clip((ranks - estimate) / negatives, 0, 1), rate.low, rate.high),
     ]
     table: dict[str, NDArray[Any]] = {"rank": ranks}
-    for name, *columns in rows:
-        for suffix, values in zip(("", "_low", "_high"), columns, strict=True):
-            table[name + suffix] = values
-    for name in curve.steps:
-        table[f"step_{name}"] = curve.step(name, ranks)
-    return table
+    for name, estimated, middle, below, above in rows:
+        table |= {name: np.where(estimated, middle, np.nan), f"{name}_low": below, f"{name}_high": above}
+    return table | {f"step_{name}": np.where(at_rank, curve.step(name, ranks), np.nan) for name in curve.steps}
 
 
 def band(curve: Curve, kind: str) -> tuple[Floats, Floats, Floats] | None:
@@ -63,6 +65,8 @@ def document(curve: Curve) -> dict[str, Any]:
         "method": curve.method,
         "n_items": curve.n_items,
         "n_labels": curve.n_labels,
+        "labelled_until": curve.reach,
+        "asked_at": curve.asked_at,
         "confidence_level": curve.confidence_level,
         "guarantee": curve.guarantee,
         "simultaneous": curve.simultaneous,
@@ -73,34 +77,26 @@ def document(curve: Curve) -> dict[str, Any]:
         "assumptions": [assumption.to_dict() for assumption in curve.assumptions],
         "notes": list(curve.notes),
         "summary": {item.name: item.to_dict() for item in curve.summary()},
-        "points": {name: values.tolist() for name, values in curve.points().items()},
+        "points": {name: or_null(values) for name, values in curve.points().items()},
     }
 
 
 def shown_ranks(curve: Curve, *, least: int = 10) -> list[int]:
     """Return the ranks worth a row: powers of ten and the last rank that the labels speak of, if they speak of any."""
-    last = curve.main_rank
     if curve.asked_at is not None:
-        return [last]
-    return [] if curve.at(last).is_share_unknown else [*powers_of_ten(last, least=least), last]
+        return [curve.asked_at]
+    return [] if curve.at(curve.main_rank).is_share_unknown else marks(curve.main_rank, least=least)
 
 
-def powers_of_ten(last: int, *, least: int = 10) -> list[int]:
-    """Return the powers of ten below a rank.
+def marks(last: int, *, least: int = 10) -> list[int]:
+    """Return the powers of ten below a rank, and the rank.
 
     Examples
     --------
-    >>> powers_of_ten(2500)
-    [10, 100, 1000]
+    >>> marks(2500)
+    [10, 100, 1000, 2500]
     """
-    return [10**k for k in range(1, 12) if least <= 10**k < last]
-
-
-def is_estimated(curve: Curve, kind: str, ranks: Ranks) -> NDArray[np.bool_]:
-    """Return where labels stand behind a curve's line; recall and rates need those of the whole list."""
-    if curve.asked_at is not None:
-        return np.zeros(len(ranks), dtype=np.bool_)
-    return (ranks <= curve.reach) & (curve.is_whole or kind not in {"pr", "roc"})
+    return [*(10**k for k in range(1, 12) if least <= 10**k < last), last]
 
 
 def headline(curve: Curve) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from karat import _check
 from karat.designs import catalogue
 from karat.math.sampled import Answers, Groups, bound_totals
-from karat.results import Guarantee, Interval, Tabular, freeze, html_block
+from karat.results import Guarantee, Interval, Tabular, freeze, html_block, or_null
 from karat.showing import range_text
 
 if TYPE_CHECKING:
@@ -67,11 +67,14 @@ class Slices(Tabular):
         )
 
     def points(self) -> dict[str, NDArray[Any]]:
-        """Return a row a segment, by column; that of the names is "segment" where ``by`` is the name of another."""
+        """Return a row a segment, by column; that of the names is "segment" where ``by`` is the name of another.
+
+        The estimate of a segment of which nothing is known is NaN.
+        """
         numbers: dict[str, NDArray[Any]] = {
             "n_items": self.n_items,
             "n_labels": self.n_labels,
-            "precision": self.estimate,
+            "precision": np.where(self._is_known, self.estimate, np.nan),
             "precision_low": self.low,
             "precision_high": self.high,
         }
@@ -81,7 +84,7 @@ class Slices(Tabular):
         """Return everything as JSON-ready values."""
         columns = self.points()
         rows = [
-            dict(zip(columns, row, strict=True)) for row in zip(*(c.tolist() for c in columns.values()), strict=True)
+            dict(zip(columns, row, strict=True)) for row in zip(*(or_null(c) for c in columns.values()), strict=True)
         ]
         return {
             "by": self.by,
@@ -153,8 +156,8 @@ def slice_precision(
     book  1.000 [1.000, 1.000]  20 items, 20 labels
     web   0.500 [0.500, 0.500]  20 items, 20 labels
     """
-    reach = min(draw.parameters.get("top") or draw.parameters.get("rank") or draw.n_items, draw.n_items)
-    cut = reach if rank is None else _check.whole("rank", rank, least=1, most=draw.n_items)
+    method = catalogue.make_method(draw.method, **draw.parameters)
+    cut = method.goes_to(draw.n_items) if rank is None else _check.whole("rank", rank, least=1, most=draw.n_items)
     level = draw.parameters.get("confidence_level", 0.95) if confidence_level is None else confidence_level
     level = _check.fraction("confidence_level", level)
     codes, names = engine.segments(by)
@@ -165,7 +168,7 @@ def slice_precision(
     places[kept] = np.arange(len(kept))
     own = np.where(np.arange(len(codes)) < cut, places[codes], -1)
     groups = Groups(own, len(kept))
-    sample = catalogue.make_method(draw.method, **draw.parameters).sample(draw)
+    sample = method.sample(draw)
     low, high = labels.bounds(sample.sampled.ranks)
     delta = (1 - level) * sample.delta_share / len(kept)
     sizes = groups.sizes()

@@ -110,6 +110,7 @@ def test_plan_compare_is_figure_1(karat_cli, tmp_path):
     assert "wrote" in ran.err
     rows = {row["epsilon"]: row for row in ran.json["rows"]}
     assert rows[0.03]["paula"] == 30_392
+    assert ran.json["certify_runs"] == 1  # how many simulations its labels are the mean of
     assert set(rows[0.03]) >= {"epsilon", "factor", "paula", "stratified", "uniform"}
     words = karat_cli("plan", "--items", 4000, "--compare")
     assert f"{karat.Paula(epsilon=0.05).plan(4000)['labels']:,}" in words.out

@@ -128,3 +128,12 @@ def test_a_proxy_needs_a_list_in_memory(facts):
     engine = karat.open(facts, score="score", id="fact", engine="duckdb")
     with pytest.raises(karat.InvalidInput, match="'proxy' needs the whole list in rank order"):
         karat.Study(engine, proxy="score")
+
+
+def test_a_column_keeps_its_name_in_an_error(tmp_path, karat_cli):
+    """The option is called like the column: the sentence is about the column."""
+    path = tmp_path / "lists.parquet"
+    pl.DataFrame({"fact": ["a", "b"], "score": [[1.0], [2.0]]}).write_parquet(path)
+    ran = karat_cli("plan", path, "--score", "score", "--method", "paula", "--engine", "duckdb")
+    assert ran.code == 1
+    assert "column 'score' must be numeric" in ran.err

@@ -102,3 +102,17 @@ def test_a_draw_is_not_overwritten_unless_asked(resource, tmp_path, capsys):
     assert draw.read_text() == before
     assert main([*command[:-3], "2", "-o", str(draw), "--overwrite"]) == 0
     assert draw.read_text() != before
+
+
+@pytest.mark.parametrize("options", [[], ["--top", "60"]])
+def test_a_budget_that_buys_everything_is_not_blamed(options, tmp_path, capsys):
+    path, draw, labels = tmp_path / "few.csv", tmp_path / "draw.json", tmp_path / "labels.csv"
+    path.write_text("score\n" + "\n".join(str(score) for score in range(100)))
+    assert main(["draw", str(path), "--score", "score", "--budget", "800", *options, "-o", str(draw)]) == 0
+    said = ""
+    while "Nothing more" not in said:
+        labels.write_text("rank,label\n" + "\n".join(f"{rank},1" for rank in karat.load_draw(draw).ranks))
+        assert main(["next", str(draw), str(labels)]) == 0
+        said = capsys.readouterr().out
+    assert f"All {60 if options else 100} items were asked for" in said
+    assert "a little below" not in said

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
+
+from karat import NotebookBar
 
 SCAN = """
 import karat, numpy
@@ -40,13 +43,19 @@ def test_it_runs(path, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore")  # those of the kernel's own libraries
-def test_a_long_scan_has_a_bar(tmp_path):
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(SCAN)])
+def test_a_long_scan_has_a_bar_in_each_cell(tmp_path):
+    cells = [SCAN, "engine.items_at(numpy.array([7]))"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     NotebookClient(
         notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
     ).execute()
-    bars = [
-        output for output in notebook.cells[0].outputs if "<progress" in output.get("data", {}).get("text/html", "")
-    ]
-    assert len(bars) == 1  # one bar, drawn anew
-    assert bars[0].data["text/html"] == '<progress max="1" value="1"></progress> fetching items'
+    for cell in notebook.cells:
+        bars = [output for output in cell.outputs if "<progress" in output.get("data", {}).get("text/html", "")]
+        assert len(bars) == 1  # one bar, drawn anew
+        assert bars[0].data["text/html"] == '<progress max="1" value="1"></progress> fetching items'
+
+
+def test_outside_a_notebook_there_is_no_bar(capsys):
+    import_module("IPython")
+    NotebookBar()("counting", 0.5)
+    assert capsys.readouterr() == ("", "")

@@ -11,6 +11,7 @@ import pytest
 
 import karat
 from karat import Curve, InvalidInput
+from karat.showing import marks
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +171,47 @@ def test_exact_until_stops_at_the_first_open_label():
     values[10] = -1
     design.tell(karat.Labels.from_pairs(ranks, values))
     assert design.curve().exact_until == 10
+
+
+# --- as far as the labels speak
+
+
+def test_marks():
+    assert marks(1) == [1]
+    assert marks(10) == [10]
+    assert marks(11) == [10, 11]
+    assert marks(10**6)[-2:] == [10**5, 10**6]
+
+
+def test_documents_and_tables_say_nothing_where_nothing_is_labelled(labels):
+    curve, _ = karat.Certify(top=3000).replay(labels, seed=1)
+    document = json.loads(json.dumps(curve.to_dict(), allow_nan=False))
+    assert (document["labelled_until"], document["asked_at"]) == (3000, None)
+    whole = document["summary"]["precision at 20,000"]
+    assert (whole["estimate"], whole["estimated"]) == (None, False)
+    assert whole["low"] < whole["high"]
+    points = document["points"]
+    for rank, precision, hits, recall in zip(
+        *(points[name] for name in ("rank", "precision", "yield", "recall")), strict=True
+    ):
+        assert (precision is None) == (hits is None) == (rank > 3000)
+        assert recall is None
+    for name in ("precision_low", "precision_high", "recall_low", "recall_high"):
+        assert None not in points[name]
+    beyond = int(np.sum(np.array(points["rank"]) > 3000))
+    assert beyond > 10
+    assert curve.to_pandas()["precision"].isna().sum() == beyond
+    assert curve.to_polars()["precision"].null_count() == beyond
+    assert curve.to_arrow()["precision"].null_count == beyond
+
+
+def test_of_one_rank_that_was_asked_about_there_is_one_point(labels):
+    document = builders.curve_of(karat.Point(rank=1000, labels=200), labels).to_dict()
+    assert (document["labelled_until"], document["asked_at"]) == (1000, 1000)
+    points = document["points"]
+    assert [rank for rank, value in zip(points["rank"], points["precision"], strict=True) if value is not None] == [
+        1000
+    ]
 
 
 # --- crossed bounds

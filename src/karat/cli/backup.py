@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from karat.cli.options import AsJson, Db
-from karat.cli.output import print_json, print_text
+from karat.cli.output import report
 from karat.errors import InvalidData, InvalidInput
 from karat.pool.log import Log
 from karat.service.pools import default_home
@@ -66,7 +66,7 @@ def run(
                 with _opened(target) as copy:
                     copy_all(copy, database)
             _copy_pools(copied, pools)
-            _say(f"Restored {where} from {target}.", as_json=as_json, restored=where, copy=str(target))
+            report({"restored": where, "copy": str(target)}, f"Restored {where} from {target}.", as_json=as_json)
             return
         if pools.is_dir():
             _refuse_existing(copied)
@@ -78,7 +78,7 @@ def run(
         database.close()
     _check(target)
     _copy_pools(pools, copied)  # after the database: a pool may know more than it, never less
-    _say(f"Wrote {target}, checked.", as_json=as_json, database=where, copy=str(target))
+    report({"database": where, "copy": str(target)}, f"Wrote {target}, checked.", as_json=as_json)
 
 
 def _copy_to_file(database: Database, target: Path) -> None:
@@ -119,13 +119,6 @@ def _copy_pools(pools: Path, copy: Path) -> None:
     for pool in sorted(path for path in pools.iterdir() if path.is_dir()):
         with Log(pool).writing():
             shutil.copytree(pool, copy / pool.name, ignore=shutil.ignore_patterns("tmp-*", "upload-*"))
-
-
-def _say(text: str, *, as_json: bool, **facts: str) -> None:
-    if as_json:
-        print_json(facts)
-    else:
-        print_text(text)
 
 
 def _check(copy: Path) -> None:

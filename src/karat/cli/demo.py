@@ -17,7 +17,8 @@ from karat.designs.paula import Paula
 from karat.designs.uniform import Uniform
 from karat.draws import Labels
 from karat.errors import InvalidInput
-from karat.report.page import curve_title, marks, render_report
+from karat.report.page import curve_title, render_report
+from karat.showing import marks
 
 _AT_A_TIME = 20
 _GUIDELINES = """A fact is **right** if it holds exactly.

@@ -11,7 +11,7 @@ import typer
 
 from karat.cli.client import Client, open_to_send
 from karat.cli.options import AsJson, Db
-from karat.cli.output import print_json, print_table, print_text
+from karat.cli.output import print_json, print_table, print_text, report
 from karat.errors import InvalidInput
 
 group = typer.Typer(
@@ -55,13 +55,6 @@ def _call(address: str, token: str, method: str, path: str, **options: Any) -> A
     with Client(f"{parts.scheme}://{parts.netloc}", token) as client:
         project = urllib.parse.quote(urllib.parse.unquote(names[0]), safe="")
         return client.send(method, f"/api/projects/{project}/{path}", **options).json()
-
-
-def _say(found: dict[str, Any], text: str, *, as_json: bool) -> None:
-    if as_json:
-        print_json(found)
-    else:
-        print_text(text)
 
 
 @group.command()
@@ -133,7 +126,7 @@ def create(
         house.close()
     about = f" with {len(given):,} {'document' if len(given) == 1 else 'documents'}" if given else ""
     found = {"project": slug, "reading": reading, "pool": folder, "n_documents": len(given)}
-    _say(found, f"Evaluation {slug}{about}. Now: karat serve", as_json=as_json)
+    report(found, f"Evaluation {slug}{about}. Now: karat serve", as_json=as_json)
 
 
 def _read_text(path: Path) -> str:
@@ -173,7 +166,7 @@ def submit(
         found = _call(server, token, "POST", "submissions", params=query, content=stream)
     first, most = found["first"], found["most"]
     money = f" ({first['money']:,.2f} to {most['money']:,.2f} {most['currency']})" if most["money"] else ""
-    _say(
+    report(
         found,
         f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. "
         f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. "
@@ -199,7 +192,7 @@ def allow(
     found = _call(server, token, "PUT", "allowance", json={"each": each, "in_all": in_all})
     left = max(found["in_all"] - found["used"] - found["beyond"], 0)
     text = f"Up to {found['each']:,} labels a submission, {left:,} more in all, are accepted unasked."
-    _say(found, text, as_json=as_json)
+    report(found, text, as_json=as_json)
 
 
 @group.command()
@@ -216,7 +209,7 @@ def accept(
         karat evaluation accept http://127.0.0.1:8000/shared-task 1
     """
     found = _call(server, token, "POST", f"submissions/{submission}/accept")
-    _say(found, f"{found['system']} (version {found['version']}) is in the pool.", as_json=as_json)
+    report(found, f"{found['system']} (version {found['version']}) is in the pool.", as_json=as_json)
 
 
 @group.command()
@@ -273,4 +266,4 @@ def truth(
     more = ", each counted once" if found["counted"] else ""
     if found["counted"] and found["uncounted"]:
         more = f"; {found['uncounted']:,} with no count of their documents count as if one stated them"
-    _say(found, f"{found['relations']:,} true relations told{more}.", as_json=as_json)
+    report(found, f"{found['relations']:,} true relations told{more}.", as_json=as_json)

@@ -10,6 +10,7 @@ import typer
 from karat import study
 from karat.cli.options import AsJson, MemoryLimit, SpillDirectory
 from karat.cli.output import print_json, print_text, watch_scans
+from karat.designs import catalogue
 from karat.errors import InvalidInput
 from karat.formats.answers import read_answers
 from karat.showing import target
@@ -76,6 +77,9 @@ def _why_not_all(draw: Draw) -> str:
     budget = draw.parameters.get("budget")
     if budget is None or draw.n_ranks >= budget:
         return ""
+    n_items = catalogue.make_method(draw.method, **draw.parameters).goes_to(draw.n_items)
+    if draw.n_ranks == n_items:
+        return f" All {n_items:,} items were asked for: there are no more that the budget could buy."
     return (
         f" {draw.n_ranks:,} of at most {budget:,} labels were asked for: a plan is kept a little below its budget, "
         "which is never exceeded."

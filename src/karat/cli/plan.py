@@ -21,6 +21,8 @@ from karat.results import show
 _WIDTHS = ("half_width_relative", "half_width_absolute")
 _USUAL_SCORE = "score"
 _SHARES = (0.01, 0.1, 0.5, 0.9)
+_RUNS_COMPARED = 1
+"""Simulations of certify for each guarantee that is compared: there are many."""
 _COMPARED = ("certify", "paula", "stratified", "uniform")
 _MEANING = {
     "epsilon": "the accuracy asked for",
@@ -185,7 +187,7 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         uniform = make_method("uniform", alpha=factor - 1, **sampling).plan(items)
         certify: Any = make_method("certify", target="relative", relative=factor - 1, confidence_level=level)
         rates = {1: planned_precision, items: planned_precision}
-        certified = certify.plan(items, rates=rates, budgets=(), runs=1)
+        certified = certify.plan(items, rates=rates, budgets=(), runs=_RUNS_COMPARED)
         rows.append({"epsilon": epsilon, "factor": factor, "certify": certified["labels"], "paula": paula["labels"],
                      "stratified": stratified["labels"], "uniform": uniform["labels"]})  # fmt: skip
     if plot is not None:
@@ -197,7 +199,8 @@ def _compare(items: int, given: dict[str, Any], plot: Path | None, *, as_json: b
         plotting.save(axes, plot)
         say(f"wrote {plot}")
     if as_json:
-        print_json({"items": items, "precision": planned_precision, "confidence_level": level, "rows": rows})
+        print_json({"items": items, "precision": planned_precision, "confidence_level": level,
+                    "certify_runs": _RUNS_COMPARED, "rows": rows})  # fmt: skip
         return
     print_table(
         ["epsilon", "factor", *_COMPARED],

@@ -19,7 +19,10 @@ _OTHER_NAMES = {
 
 
 def name_options(text: str, command: Any, also: Mapping[str, str]) -> str:
-    """Return an error of a command in which the library's arguments are named as the command names them."""
+    """Return an error of a command in which the library's arguments are named as the command names them.
+
+    A column may be called as an argument is: it keeps its name.
+    """
     names = {
         parameter.name.removeprefix("method_"): max(parameter.opts, key=len)
         if parameter.param_type_name == "option"
@@ -30,6 +33,6 @@ def name_options(text: str, command: Any, also: Mapping[str, str]) -> str:
         if own in names:
             names.setdefault(name, names[own])
     for name, option in {**names, **also}.items():
-        text = re.sub(rf"'{name}'(?= must| and | or )|\b{name}=(True|False)", f"'{option}'", text)
+        text = re.sub(rf"(?<!column )'{name}'(?= must| and | or )|\b{name}=(True|False)", f"'{option}'", text)
         text = text.replace(f"pass '{option}'", f"give {option}")
     return text

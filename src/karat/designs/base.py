@@ -67,6 +67,10 @@ class Method(Protocol):
         """Return how many labels a list of n_items needs, and the constants behind it."""
         ...
 
+    def goes_to(self, n_items: int) -> int:
+        """Return the last rank that the method speaks of in a list of n_items."""
+        ...
+
     def begin(
         self,
         n_items: int,
@@ -119,6 +123,10 @@ class FixedMethod(ABC):
     @abstractmethod
     def plan(self, n_items: int) -> dict[str, Any]:
         """Return how many labels a list of n_items needs, and the constants behind it."""
+
+    def goes_to(self, n_items: int) -> int:
+        """Return the last rank that the method speaks of in a list of n_items."""
+        return n_items
 
     @abstractmethod
     def lay_out(self, n_items: int, rng: np.random.Generator) -> Layout:

@@ -194,6 +194,10 @@ class Certify:
         wish = {"relative": relative, "absolute": absolute, "either": f"{relative} or {absolute}"}[self.target]
         return f"at most {wish} to either side of the middle, from rank {self.from_rank:,} on"
 
+    def goes_to(self, n_items: int) -> int:
+        """Return the last rank that the method speaks of in a list of n_items."""
+        return min(self.top or n_items, n_items)
+
     def begin(
         self,
         n_items: int,
@@ -231,7 +235,7 @@ class Certify:
                 "draw", "one without error rates: groups are bounded for labels as given", "error rates"
             )
         cells = Cells.joined([cells_of(batch.columns) for batch in draw.batches]) if draw.batches else Cells.none()
-        last_rank = min(draw.n_items, self.top or draw.n_items)
+        last_rank = self.goes_to(draw.n_items)
         n_looks = max(int(cells.look.max(initial=0)), 1)
         complete = [
             look for look in range(1, n_looks + 1) if cells.ends[cells.look == look].max(initial=0) >= last_rank
@@ -273,7 +277,7 @@ class Certify:
             assumptions=self._assumptions(),
             notes=notes,
             worst_over_target=worst_share(bounds, self.settings()),
-            labelled_until=min(self.top or n_items, n_items) if labelled_until is None else labelled_until,
+            labelled_until=self.goes_to(n_items) if labelled_until is None else labelled_until,
         )
 
     def _assumptions(self) -> tuple[Assumption, ...]:

@@ -67,7 +67,7 @@ class CertifyDesign:
         return self.walk.done
 
     def _progress_note(self) -> tuple[str, ...]:
-        last = min(self.draw.n_items, self.method.top or self.draw.n_items)
+        last = self.method.goes_to(self.draw.n_items)
         if self.walk.done or self.walk.rank_reached >= last:
             return ()
         round_ = f" in round {self.walk.look} of at most {self.method.looks}" if self.method.looks > 1 else ""

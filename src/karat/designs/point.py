@@ -52,9 +52,9 @@ class Point(FixedMethod):
 
     def plan(self, n_items: int) -> dict[str, Any]:
         n_items = _check.whole("n_items", n_items, least=1)
-        rank = self.rank or n_items
-        if rank > n_items:
-            raise _check.refuse("rank", f"at most the {n_items:,} items of the list", rank)
+        rank = self.goes_to(n_items)
+        if self.rank is not None and self.rank > n_items:
+            raise _check.refuse("rank", f"at most the {n_items:,} items of the list", self.rank)
         draws = self.labels or uniform.labels_for_point(
             epsilon=self.epsilon, precision=self.precision, confidence_level=self.confidence_level
         )
@@ -66,6 +66,9 @@ class Point(FixedMethod):
             "half_width": 0.0 if whole else float(half[0]),
             "exhaustive": whole,
         }
+
+    def goes_to(self, n_items: int) -> int:
+        return min(self.rank or n_items, n_items)
 
     def sample(self, draw: Draw) -> Sample:
         plan, drawn = self.plan(draw.n_items), draw.column("drawn").astype(np.int64)

@@ -146,8 +146,8 @@ def _what_more_buys(curve: Curve, draw: Draw | None, rank: int, which: str) -> s
         return f"Nothing for {which}: there is nothing left to learn."
     method = None if draw is None else catalogue.make_method(draw.method, **draw.parameters)
     width = known.high - known.low
-    if isinstance(method, Certify) and curve.reach < min(method.top or curve.n_items, curve.n_items):
-        rank = min(TOP, curve.n_items, method.top or curve.n_items)
+    if isinstance(method, Certify) and curve.reach < method.goes_to(curve.n_items):
+        rank = min(TOP, method.goes_to(curve.n_items))
         then = _width_with(curve, method.settings(), rank)
         return (
             "This draw is not finished: what it still asks for comes first. When all of it is labelled, the range for "

@@ -148,17 +148,6 @@ def figure(axes: Axes, caption: str) -> str:
     )
 
 
-def marks(n_items: int) -> list[int]:
-    """Return the ranks worth a row: powers of ten and the end.
-
-    Examples
-    --------
-    >>> marks(2500)
-    [10, 100, 1000, 2500]
-    """
-    return [10**k for k in range(1, 12) if 10**k < n_items] + [n_items]
-
-
 def _rank_table(curve: Curve) -> str:
     rows = []
     for rank in shown_ranks(curve):

@@ -44,6 +44,12 @@ def test_every_curve_says_what_it_is(name, labels):
         assert np.max(np.abs(estimate - truth) / np.arange(1, 20_001)) < 0.1
 
 
+def test_a_method_says_how_far_it_goes():
+    assert [make_method(name).goes_to(500) for name in METHODS] == [500] * len(METHODS)
+    assert [karat.Certify(top=20).goes_to(500), karat.Certify(top=900).goes_to(500)] == [20, 500]
+    assert karat.Point(rank=20).goes_to(500) == 20
+
+
 @pytest.mark.parametrize("name", ["paula", "stratified", "uniform", "point"])
 def test_without_labels_nothing_is_known(name):
     curve = make_method(name).begin(20_000).curve()

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import karat
-from karat.report.page import marks, render_report
+from karat.report.page import render_report
 
 
 class Balanced(HTMLParser):
@@ -85,13 +85,6 @@ def test_tiny_and_one_sided_lists(labels):
     page = render_report(builders.curve_of(karat.Paula(), labels))
     assert "Every item was labelled: the numbers are exact." in page
     assert "nan" not in re.sub(r"base64,[^\"]+", "", page).lower()
-
-
-def test_marks():
-    assert marks(1) == [1]
-    assert marks(10) == [10]
-    assert marks(11) == [10, 11]
-    assert marks(10**6)[-2:] == [10**5, 10**6]
 
 
 def test_a_cut_that_keeps_a_handful_is_none():

@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 
-from karat.report.page import marks, render_report
+from karat.report.page import render_report
 from karat.service.problems import NotAllowed
 from karat.service.truth import OF_LABELS, Told, tell_truth
+from karat.showing import shown_ranks
 from karat.store import evaluations
 from karat.web.deps import ABILITIES, InProject, Visit
 from karat.web.shapes import progress as shapes
@@ -42,7 +43,7 @@ def read_curve(visit: Watch, of: Of = "given") -> dict[str, Any]:
     told = _told(visit, of)
     curve = told.curve
     at = [{"rank": rank, "precision": curve.at(rank).to_dict(), "yield": curve.gain_at(rank).to_dict()}
-          for rank in marks(curve.n_items)]  # fmt: skip
+          for rank in shown_ranks(curve)]  # fmt: skip
     says = {"speaks_of": told.of, "sentence": told.sentence, "corrected": told.corrected}
     return {**curve.to_dict(), "headline": curve.headline(), "at": at, **says}
 
