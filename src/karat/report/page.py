@@ -35,7 +35,8 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { text-align: right; padding: .35rem .6rem; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; } th { color: var(--soft); font-weight: 600; }
 img { max-width: 100%; background: #fff; } .soft { color: var(--soft); } .warn { color: var(--warn); font-weight: 600; }
-pre { overflow-x: auto; border: 1px solid var(--line); padding: .8rem; } figure { margin: 1rem 0; }
+.wide { overflow-x: auto; } figure { margin: 1rem 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line); padding: .8rem; }
 figcaption { color: var(--soft); font-size: .9rem; }
 dl.questions { border: 1px solid var(--line); border-radius: .5rem; padding: .3rem 1.2rem 1rem; }
 dl.questions dt { font-weight: 650; margin-top: .8rem; } dl.questions dd { margin: .15rem 0 0; }
@@ -118,7 +119,7 @@ def page(title: str, parts: Sequence[str]) -> str:
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{_STYLE}</style></head>\n'
-        f"<body>\n{body}\n</body></html>\n"
+        f"<body><main>\n{body}\n</main></body></html>\n"
     )
 
 
@@ -230,7 +231,11 @@ def _two(interval: Interval) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table of texts."""
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    """Return a table of texts, which scrolls by itself where the page is narrow."""
+    top = "".join(f"<th>{escape(cell)}</th>" if cell else "<td></td>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    name = escape(", ".join(filter(None, head)))
+    return (
+        f'<div class="wide" tabindex="0" role="region" aria-label="{name}">'
+        f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
