@@ -157,8 +157,8 @@ def lines_of(system, n_relations, n_instances, *, relations):
 
 @pytest.mark.slow
 def test_what_systems_need_together_beyond_what_each_was_said_to_need_is_used_too(house, tmp_path):
-    """B's 300 relations are C's as well, which has six instances of each: those of B's draw are asked about too."""
-    sizes = {"first": (30, 1, "f"), "A": (300, 1, "a"), "B": (300, 1, "b"), "C": (300, 6, "b")}
+    """B's 60 relations are C's as well, which has ten instances of each: those of B's draw are asked about too."""
+    sizes = {"first": (30, 1, "f"), "A": (300, 1, "a"), "B": (60, 1, "b"), "C": (300, 10, "b")}
     documents = [Document(name=f"{system}{k}-{j}", text="Ann works for Acme.")
                  for system, (n, m, _) in sizes.items() for k in range(n) for j in range(m)]  # fmt: skip
     documents += [Document(name=f"late{k}-0", text="Ann works for Acme.") for k in range(30)]
