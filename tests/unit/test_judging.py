@@ -112,7 +112,7 @@ def test_unclear_replies_count_as_one_half(server, capsys):
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--judge", "other"], "'judge' must be one of 'small'"),
+        (["--judge", "other"], "'--judge' must be one of 'small'"),
         (["--column", "score"], "a name that the resource has not yet"),
         (["--field", "nothing"], "has no column 'nothing'"),
         (["--judges", "none.toml"], "none.toml cannot be read"),

@@ -76,7 +76,7 @@ def test_several_processes_share_a_postgres(postgres_url, tmp_path):
 
 def test_sqlite_has_one_process(tmp_path, capsys):
     assert main(["serve", "--db", str(tmp_path / "karat.db"), "--workers", "2"]) == 1
-    assert "'workers' must be 1 on SQLite" in capsys.readouterr().err
+    assert "'--workers' must be 1 on SQLite" in capsys.readouterr().err
 
 
 def test_a_stop_lets_requests_end(tmp_path):
