@@ -22,7 +22,8 @@ MOST_DIRECTORY = 5_000_000
 """Bytes of a zip's table of contents, which is read at once: some 50,000 files."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 1
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError)
+_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError)
+"""What zipfile raises: NotImplementedError is its word for strong encryption and later versions of the format."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

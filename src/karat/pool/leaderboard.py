@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from karat import plotting
 from karat.results import Tabular
 
 if TYPE_CHECKING:
@@ -126,8 +127,6 @@ class Leaderboard(Tabular):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the intervals of the ranking metric, best system on top."""
-        from karat import plotting  # noqa: PLC0415
-
         axes = ax if ax is not None else plotting.new_axes(7, 1 + 0.35 * len(self.rows))
         scores = [getattr(row, self.metric) for row in self.rows]
         places = range(len(scores), 0, -1)

@@ -167,7 +167,10 @@ def _collect_asked(connection: duckdb.DuckDBPyConnection, folder: Path, state: S
     earlier = state.batches(finished)
     # With relations, the new system may have added instances to units of earlier draws: those are not settled.
     if earlier and not state.settings.relation:
-        before = f"SELECT e.key, e.done, coalesce(i.inclusion, 0.0) AS before, e.inclusion FROM everything e LEFT JOIN ({inclusion_sql(earlier, 'spoken')}) i USING (key)"  # noqa: E501
+        before = (
+            "SELECT e.key, e.done, coalesce(i.inclusion, 0.0) AS before, e.inclusion FROM everything e "
+            f"LEFT JOIN ({inclusion_sql(earlier, 'spoken')}) i USING (key)"
+        )
     else:
         before = "SELECT key, done, 0.0 AS before, inclusion FROM everything"
     connection.execute(

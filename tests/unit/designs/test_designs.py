@@ -96,6 +96,9 @@ def test_unsure_counts_like_missing_but_not_as_a_label(name, labels):
         curves.append(design.curve())
     assert np.array_equal(curves[0].yield_low, curves[1].yield_low)
     assert np.array_equal(curves[0].yield_high, curves[1].yield_high)
+    assert np.array_equal(curves[0].yield_estimate, curves[1].yield_estimate)
+    assert np.array_equal(curves[0].ranks, curves[1].ranks)
+    assert curves[0].n_labels == curves[1].n_labels
     assert curves[0].notes == curves[1].notes
     assert [found.estimated for found in (curves[0].summary()[0], curves[1].summary()[0])] == [True, False]
     full = builders.curve_of(make_method(name), labels, seed=5)
