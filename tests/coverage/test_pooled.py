@@ -4,17 +4,20 @@ The largest of a dozen |z| of unbiased means stays below 4 (probability of a fal
 intervals averaged over systems and 300 trials has a standard error below .017, and its bounds are .87 and .94.
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_task import relation_matrix
 
+from karat.demo.relations import make_corpus, make_systems
 from karat.math.pooled.arrivals import arrive_by_default, simulate_arrivals
 from karat.math.pooled.betting import poisson_betting
 from karat.math.pooled.bias import leave_out_bias
 from karat.math.pooled.bootstrap import bootstrap_default, bootstrap_joint
 from karat.math.pooled.estimate import estimate_metrics
-from karat.math.pooled.inclusion import raise_inclusion, scale_for_budget, shared_size
+from karat.math.pooled.inclusion import raise_inclusion, scale_for_budget, shared_size, smallest_scales
 from karat.math.pooled.intervals import estimate_interval, logit_interval
 from karat.math.pooled.joint import estimate_joint, joint_weights
 from karat.math.pooled.proxy import N_FOLDS
@@ -281,6 +284,32 @@ def test_a_draw_that_is_only_partly_answered_is_a_smaller_sample_of_the_same_kin
     assert np.abs(np.mean(errors, axis=0) / (np.std(errors, axis=0) / np.sqrt(n_trials))).max() < LARGEST_Z
     assert LOW <= np.mean(covered["in order"]) <= HIGH
     assert np.mean(covered["as they come"]) < LOW
+
+
+def test_few_labels_with_unequal_chances_ask_for_student_s_law():
+    """20 systems of a shared task, 72 labels: the cheapest draw leaves some relations a chance of .002.
+
+    2,000 trials, the standard error of each share is .003. The normal law is the wrong variant: its recall falls short.
+    """
+    corpus = make_corpus(200, seed=1)
+    law, labels = relation_matrix(corpus, make_systems(corpus, 20, seed=1))
+    recall, precision = (law > 0) @ labels / labels.sum(), law @ labels
+    expected = {"precision": precision, "recall": recall, "f1": 2 * precision * recall / (precision + recall)}
+    scales = smallest_scales(law, target_variance=0.0055)
+    inclusion = raise_inclusion(shared_size(law, spread=0.5 * scales[:, None]), scale=1.0)
+    rng = np.random.default_rng(1)
+    student, normal = ({metric: [] for metric in expected} for _ in range(2))
+    for _ in range(2000):
+        drawn, fold = rng.random(labels.size) <= inclusion, rng.integers(0, N_FOLDS, labels.size)
+        sample = sample_from_matrix(law, labels, inclusion=inclusion, drawn=drawn, fold=fold)
+        for metric, estimate in estimate_metrics(sample).items():
+            as_if_known = replace(estimate, degrees=np.full(estimate.degrees.size, np.inf))
+            for law_of, kind in ((estimate, student), (as_if_known, normal)):
+                low, high = estimate_interval(law_of)
+                kind[metric].append(((low <= expected[metric]) & (expected[metric] <= high)).mean())
+    assert all(np.mean(shares) >= 0.89 for shares in student.values())
+    assert np.mean(student["precision"]) <= 0.96
+    assert np.mean(normal["recall"]) < 0.888
 
 
 def test_bootstrap_intervals_cover():

@@ -20,8 +20,8 @@ from karat.math.pooled.estimate import METRICS
 HALF_WIDTH = 0.1
 CROWDS = {
     "right 85% of the time": ((0.85, 0.85, 0.85), (*range(60), *range(1000, 1060))),
-    "right 75% of the time": ((0.75, 0.75, 0.75), range(40)),
-    "unequal": ((0.95, 0.8, 0.65), range(40)),
+    "right 75% of the time": ((0.75, 0.75, 0.75), range(60)),
+    "unequal": ((0.95, 0.8, 0.65), range(60)),
 }
 """How often each of the three is right, and the seeds of the runs."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from karat.documents.relations import RELATION, instance_id
 from karat.math.agreement.vote_errors import majority_errors
 from karat.pool import Pool
@@ -43,3 +45,15 @@ def label_pool(folder, files, votes_of, *, n_votes, **settings):
         if len(positive) >= FEWEST_ITEMS:
             pool.tell_errors(majority_errors(list(positive.values()), n_votes=n_votes))
     return pool, len(positive)
+
+
+def relation_matrix(corpus, systems):
+    """Return the systems' laws over the distinct relations that any of them states, and which of these are true."""
+    relations = sorted({relation_of(line) for lines in systems.values() for line in lines})
+    place = {relation: k for k, relation in enumerate(relations)}
+    law, labels = np.zeros((len(systems), len(relations))), np.zeros(len(relations), dtype=int)
+    for row, lines in zip(law, systems.values(), strict=True):
+        for line in lines:
+            row[place[relation_of(line)]] += 1 / len(lines)
+            labels[place[relation_of(line)]] |= int(corpus.truth[instance_id(line)])
+    return law, labels

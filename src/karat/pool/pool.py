@@ -80,7 +80,8 @@ class Pool:
         seed
             Decides which units are drawn.
         half_width, confidence_level
-            How well the precision of each system shall be known: labels are asked for until then.
+            How well the precision of each system shall be known: as many labels are asked for as that should take,
+            judged by those of a first step. Where these mislead, an interval ends wider (or narrower) than planned.
         law
             How predictions count towards precision: ``uniform``; ``predicate`` or ``subject``, where each
             predicate or subject counts the same (macro average); ``entity``, the law of Chaganty et al.; ``own``,

@@ -118,8 +118,7 @@ def estimates_of(gathered: Gathered, sample: PoolSample, theta: PoolRecall) -> d
         for m in METRICS:
             slopes[m][:, k] = (base[m].value - other[m].value) / _STEP
     spread = np.linalg.cholesky(np.asarray(errors.covariance) + 1e-12 * np.eye(2))
-    return {m: replace(found[m], influence=np.concatenate([found[m].influence, slopes[m] @ spread], axis=1))
-            for m in METRICS}  # fmt: skip
+    return {m: found[m].with_columns(slopes[m] @ spread) for m in METRICS}
 
 
 def _ends(gathered: Gathered, ends_of: Callable[[PoolSample], dict[Metric, Ends]]) -> dict[Metric, Ends]:

@@ -9,7 +9,7 @@ by ``sqrt(1 - pi)``; the covariance of any two estimates is then the dot product
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Metric = Literal["precision", "recall", "f1"]
 METRICS: tuple[Metric, ...] = ("precision", "recall", "f1")
 _NOTHING = 1e-12
+_DEGREES_OF_UNIT = 2.0  # the variance of a sum of squares over independent draws is estimated by its fourth powers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +34,14 @@ class Estimate:
     """One metric of every system.
 
     ``value`` may leave [0, 1] a little, as unbiased estimates do. ``influence`` has one column a labelled unit and
-    a last one for theta. ``floor`` times z^2 is added to the variance: what few labels cannot show.
-    ``known`` is False where no label says anything.
+    a last one for theta. ``degrees`` says, column by column, how well the square of an influence is known as a
+    variance: with how many degrees of freedom. ``floor`` times z^2 is added to the variance: what few labels cannot
+    show. ``known`` is False where no label says anything.
     """
 
     value: NDArray[np.float64]
     influence: NDArray[np.float64]
+    degrees: NDArray[np.float64]
     floor: NDArray[np.float64]
     n_effective: NDArray[np.float64]
     known: NDArray[np.bool_]
@@ -47,6 +50,33 @@ class Estimate:
         """Variance of each estimate, with the allowance for few labels at the normal quantile z."""
         result: NDArray[np.float64] = (self.influence**2).sum(axis=1) + z * z * self.floor
         return result
+
+    def degrees_of_freedom(self) -> NDArray[np.float64]:
+        """Degrees of freedom of each estimate's variance (Satterthwaite): few where few units carry most of it."""
+        return satterthwaite((self.influence**2).sum(axis=1), self.influence**4 @ (1.0 / self.degrees))
+
+    def with_columns(self, influence: NDArray[np.float64]) -> Estimate:
+        """Return the estimate with further influences, whose variances are known."""
+        return replace(
+            self,
+            influence=np.concatenate([self.influence, influence], axis=1),
+            degrees=np.concatenate([self.degrees, np.full(influence.shape[1], np.inf)]),
+        )
+
+
+def satterthwaite(variance: NDArray[np.float64], fourth: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Degrees of freedom of a sum of squares: its own square over the sum of fourth powers by degrees.
+
+    Examples
+    --------
+    Eight equal squares with two degrees each, and a sum of which nothing is known better:
+
+    >>> satterthwaite(np.array([8.0, 8.0]), np.array([8 / 2, 0.0])).tolist()
+    [16.0, inf]
+    """
+    unsure = fourth > 0
+    degrees = np.where(unsure, variance**2 / np.where(unsure, fourth, 1.0), np.inf)
+    return np.maximum(degrees, 1.0)  # less is rounding: no sum is known less well than its parts
 
 
 def estimate_metrics(
@@ -110,6 +140,7 @@ def _precision(sample: PoolSample, coefficients: NDArray[np.float64]) -> Estimat
     return Estimate(
         value=sums + residual,
         influence=_with_theta(influence * np.sqrt(1.0 - sample.inclusion), 0.0, noise=noise),
+        degrees=_column_degrees(sample.fold.size, noise.shape[1], np.inf),
         floor=unlabelled / (4.0 * np.maximum(n_effective, 1.0) ** 2),
         n_effective=n_effective,
         known=n_effective > 0,
@@ -130,8 +161,9 @@ def _recall(sample: PoolSample, coefficients: NDArray[np.float64], theta: PoolRe
 
     n_systems = own.size
     positives = weight * sample.true
+    degrees = _column_degrees(sample.fold.size, 0 if sample.noise_true is None else sample.fold.size, theta.degrees)
     if total <= _NOTHING * max(pool_size, 1.0) or not positives.any():
-        return _unknown(n_systems, sample.fold.size * (1 if sample.noise_true is None else 2))
+        return _unknown(n_systems, degrees)
     share = own / total
     influence = (own_size[:, None] * own_influence - share[:, None] * pool_size * pool_influence) / total
     influence = theta.value * influence * np.sqrt(1.0 - sample.inclusion)
@@ -151,6 +183,7 @@ def _recall(sample: PoolSample, coefficients: NDArray[np.float64], theta: PoolRe
         influence=_with_theta(
             influence * np.sqrt(inflation), share * np.sqrt(theta.variance), noise=noise * np.sqrt(inflation)
         ),
+        degrees=degrees,
         floor=floor + share**2 * of_theta,
         n_effective=np.full(n_systems, n_positives if theta.exact else min(n_positives, theta.n_found)),
         known=np.any(member_weight > 0, axis=1),
@@ -164,6 +197,7 @@ def _f1(precision: Estimate, recall: Estimate) -> Estimate:
     return Estimate(
         value=2.0 * p * r / total,
         influence=by_precision[:, None] * precision.influence + by_recall[:, None] * recall.influence,
+        degrees=recall.degrees,
         floor=by_precision**2 * precision.floor + by_recall**2 * recall.floor,
         n_effective=np.minimum(precision.n_effective, recall.n_effective),
         known=precision.known & recall.known,
@@ -211,11 +245,16 @@ def _with_theta(
     return np.concatenate([influence, noise, last], axis=1)
 
 
-def _unknown(n_systems: int, n_units: int) -> Estimate:
+def _column_degrees(n_units: int, n_noise: int, of_theta: float) -> NDArray[np.float64]:
+    return np.concatenate([np.full(n_units, _DEGREES_OF_UNIT), np.full(n_noise, np.inf), [of_theta]])
+
+
+def _unknown(n_systems: int, degrees: NDArray[np.float64]) -> Estimate:
     nothing = np.zeros(n_systems)
     return Estimate(
         value=nothing,
-        influence=np.zeros((n_systems, n_units + 1)),
+        influence=np.zeros((n_systems, degrees.size)),
+        degrees=degrees,
         floor=nothing,
         n_effective=nothing,
         known=np.zeros(n_systems, dtype=bool),

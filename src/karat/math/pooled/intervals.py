@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, logit, ndtri
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from karat import _check
+from karat.math.pooled.estimate import satterthwaite
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from karat.math.pooled.estimate import Estimate
 
 _ROUNDING = 1e-12  # below this two estimates are the same number
+_MANY = 1e9  # degrees of freedom beyond which Student's law is the normal one
 Ends = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 
@@ -27,6 +29,18 @@ def normal_quantile(confidence_level: float) -> float:
     1.6449
     """
     return float(ndtri((1.0 + _check.fraction("confidence_level", confidence_level)) / 2.0))
+
+
+def student_quantile(confidence_level: float, degrees: ArrayLike) -> NDArray[np.float64]:
+    """Two-sided quantiles of Student's law: the normal one where the degrees of freedom are many or infinite.
+
+    Examples
+    --------
+    >>> student_quantile(0.9, [5.0, 20.0, np.inf]).round(3).tolist()
+    [2.015, 1.725, 1.645]
+    """
+    wanted = (1.0 + _check.fraction("confidence_level", confidence_level)) / 2.0
+    return np.asarray(stdtrit(np.minimum(degrees, _MANY), wanted), dtype=np.float64)
 
 
 def wilson_interval(rate: ArrayLike, n_labels: ArrayLike, *, confidence_level: float = 0.9) -> Ends:
@@ -46,7 +60,12 @@ def wilson_interval(rate: ArrayLike, n_labels: ArrayLike, *, confidence_level: f
 
 
 def logit_interval(
-    value: ArrayLike, variance: ArrayLike, *, n_effective: ArrayLike, confidence_level: float = 0.9
+    value: ArrayLike,
+    variance: ArrayLike,
+    *,
+    n_effective: ArrayLike,
+    degrees: ArrayLike = np.inf,
+    confidence_level: float = 0.9,
 ) -> Ends:
     """Interval that is symmetric on the logit scale; a variance of 0 gives the point itself.
 
@@ -59,12 +78,12 @@ def logit_interval(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.341, 0.954, 0.25], [0.659, 1.0, 0.25])
     """
-    z = normal_quantile(confidence_level)
+    quantile = student_quantile(confidence_level, degrees)
     point = np.clip(np.asarray(value, dtype=np.float64), 0.0, 1.0)
     spread = np.sqrt(np.asarray(variance, dtype=np.float64))
     one_label = 1.0 / (np.asarray(n_effective, dtype=np.float64) + 2.0)
     inside = np.clip(point, one_label, 1.0 - one_label)
-    half = z * spread / (inside * (1.0 - inside))
+    half = quantile * spread / (inside * (1.0 - inside))
     low = np.where(point <= one_label, 0.0, expit(logit(inside) - half))
     high = np.where(point >= 1.0 - one_label, 1.0, expit(logit(inside) + half))
     exact = spread == 0.0
@@ -72,22 +91,25 @@ def logit_interval(
 
 
 def estimate_interval(estimate: Estimate, *, confidence_level: float = 0.9) -> Ends:
-    """Logit-normal interval of every system; [0, 1] where no label says anything."""
-    z = normal_quantile(confidence_level)
+    """Interval of every system on the logit scale, by Student's law; [0, 1] where no label says anything."""
     low, high = logit_interval(
-        estimate.value, estimate.variance(z), n_effective=estimate.n_effective, confidence_level=confidence_level
+        estimate.value,
+        estimate.variance(normal_quantile(confidence_level)),
+        n_effective=estimate.n_effective,
+        degrees=estimate.degrees_of_freedom(),
+        confidence_level=confidence_level,
     )
     return np.where(estimate.known, low, 0.0), np.where(estimate.known, high, 1.0)
 
 
 def noisy_interval(estimate: Estimate, *, confidence_level: float = 0.9) -> Ends:
-    """Return the normal interval of every system, cut to [0, 1], for labels that were corrected for errors.
+    """Return the symmetric interval of every system, cut to [0, 1], for labels that were corrected for errors.
 
     A corrected estimate is not held between 0 and 1: near them its noise is as large as anywhere, where the logit scale
     would take it for nothing known at all.
     """
-    z = normal_quantile(confidence_level)
-    half = z * np.sqrt(estimate.variance(z))
+    spread = np.sqrt(estimate.variance(normal_quantile(confidence_level)))
+    half = student_quantile(confidence_level, estimate.degrees_of_freedom()) * spread
     low, high = (np.clip(estimate.value + side * half, 0.0, 1.0) for side in (-1.0, 1.0))
     return np.where(estimate.known, low, 0.0), np.where(estimate.known, high, 1.0)
 
@@ -95,7 +117,7 @@ def noisy_interval(estimate: Estimate, *, confidence_level: float = 0.9) -> Ends
 def difference_interval(
     estimate: Estimate, *, confidence_level: float = 0.9
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Paired differences ``value_i - value_j`` with normal intervals, as square arrays.
+    """Paired differences ``value_i - value_j`` with symmetric intervals, as square arrays.
 
     Labels that two systems share cancel in the difference, so it is known far better than the two intervals
     suggest; two systems with the same predictions differ by exactly 0. The allowance for few labels shrinks
@@ -110,7 +132,8 @@ def difference_interval(
     apart = np.where(sums > 0, np.minimum(squares / np.where(sums > 0, sums, 1.0), 1.0), 1.0)
     apart[apart < _ROUNDING] = 0.0
     floors = estimate.floor[:, None] + estimate.floor[None, :]
-    half = z * np.sqrt(np.where(apart > 0, squares + z * z * floors * apart, 0.0))
+    quantile = student_quantile(confidence_level, satterthwaite(squares, _fourth_powers(estimate)))
+    half = quantile * np.sqrt(np.where(apart > 0, squares + z * z * floors * apart, 0.0))
     difference = value[:, None] - value[None, :]
     difference[np.abs(difference) < _ROUNDING] = 0.0
     known = estimate.known[:, None] & estimate.known[None, :]
@@ -119,6 +142,20 @@ def difference_interval(
     np.fill_diagonal(low, 0.0)
     np.fill_diagonal(high, 0.0)
     return difference, low, high
+
+
+def _fourth_powers(estimate: Estimate) -> NDArray[np.float64]:
+    """Sum over columns of the fourth power of the difference of two influences by its degrees, for every two systems.
+
+    By the binomial theorem, so that no array of systems by systems by units is made.
+    """
+    first = estimate.influence
+    by_degrees = first / estimate.degrees
+    second = first**2
+    own = (by_degrees * first**3).sum(axis=1)
+    mixed = (by_degrees * second) @ first.T
+    sums = own[:, None] + own[None, :] - 4.0 * (mixed + mixed.T) + 6.0 * (by_degrees * first) @ second.T
+    return np.asarray(np.maximum(sums, 0.0))
 
 
 def shared_ranks(low: ArrayLike) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,16 +20,18 @@ N_DOCUMENTS_LEAST = 2
 class PoolRecall:
     """Share of true relations inside the pool, from documents annotated exhaustively.
 
-    ``exact`` marks a recall that is known, not estimated; recall is then relative to the pool.
+    ``degrees`` are those of its variance: the documents less one, or the relations where these were drawn. ``exact``
+    marks a recall that is known, not estimated; recall is then relative to the pool.
     """
 
     value: float
     variance: float
     n_found: float
+    degrees: float
     exact: bool = False
 
 
-POOL_IS_EVERYTHING = PoolRecall(value=1.0, variance=0.0, n_found=0.0, exact=True)
+POOL_IS_EVERYTHING = PoolRecall(value=1.0, variance=0.0, n_found=0.0, degrees=math.inf, exact=True)
 
 
 def pool_recall(
@@ -67,7 +70,7 @@ def pool_recall(
     unequal = float(share @ share)
     plain = value * (1.0 - value) * unequal / (1.0 - unequal)
     if documents is None:
-        return PoolRecall(value=value, variance=plain, n_found=1.0 / unequal)
+        return PoolRecall(value=value, variance=plain, n_found=1.0 / unequal, degrees=hits.size - 1.0)
     names, code = np.unique(np.asarray(documents), return_inverse=True)
     _check.same_length("inside", hits.size, "documents", code.size)
     if names.size < N_DOCUMENTS_LEAST:
@@ -79,4 +82,4 @@ def pool_recall(
     # With all inside or all outside nothing tells relations of a document apart: count documents, by their sizes.
     n_documents = float(1.0 / (per_document**2).sum())
     n_found = plain / variance / unequal if plain > 0.0 else n_documents
-    return PoolRecall(value=value, variance=variance, n_found=n_found)
+    return PoolRecall(value=value, variance=variance, n_found=n_found, degrees=names.size - 1.0)

@@ -2,11 +2,18 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from karat.math.pooled.bootstrap import bootstrap_default
-from karat.math.pooled.estimate import METRICS, cross_fitted_residuals, estimate_metrics
+from karat.math.pooled.estimate import METRICS, Estimate, cross_fitted_residuals, estimate_metrics
 from karat.math.pooled.inclusion import raise_inclusion, scale_for_budget, shared_size
-from karat.math.pooled.intervals import difference_interval, estimate_interval, shared_ranks
+from karat.math.pooled.intervals import (
+    difference_interval,
+    estimate_interval,
+    noisy_interval,
+    normal_quantile,
+    shared_ranks,
+)
 from karat.math.pooled.laws import macro_law
 from karat.math.pooled.proxy import N_FOLDS, RIDGE
 from karat.math.pooled.recall import PoolRecall, pool_recall
@@ -80,7 +87,9 @@ def test_the_fast_estimator_is_its_textbook_twin(macro):
     inclusion = raise_inclusion(size, scale=scale_for_budget(size, 150))
     drawn, fold = rng.random(labels.size) <= inclusion, rng.integers(0, N_FOLDS, labels.size)
     sample = sample_from_matrix(law, labels, inclusion=inclusion, drawn=drawn, fold=fold, scores=scores)
-    estimates = estimate_metrics(sample, pool_recall=PoolRecall(value=0.8, variance=0.0, n_found=1, exact=True))
+    estimates = estimate_metrics(
+        sample, pool_recall=PoolRecall(value=0.8, variance=0.0, n_found=1, degrees=np.inf, exact=True)
+    )
     value, guess = twin(law, labels, scores, inclusion=inclusion, drawn=drawn, fold=fold)
     assert estimates["precision"].value == pytest.approx(value, abs=1e-9)
     # Recall: corrected numbers of true units in each system and in the pool.
@@ -216,3 +225,38 @@ def test_the_bootstrap_agrees_with_the_delta_method():
     for metric in METRICS:
         low, high = estimate_interval(estimates[metric])
         assert ends[metric][1] - ends[metric][0] == pytest.approx(high - low, rel=0.15)
+
+
+def test_degrees_of_freedom_are_few_where_one_unit_carries_the_variance():
+    estimate = Estimate(
+        value=np.full(2, 0.5),
+        influence=np.array([[0.05] * 20 + [0.0], [0.001] * 19 + [0.1, 0.0]]),
+        degrees=np.array([2.0] * 20 + [np.inf]),
+        floor=np.zeros(2),
+        n_effective=np.full(2, 20.0),
+        known=np.ones(2, dtype=bool),
+    )
+    assert estimate.degrees_of_freedom() == pytest.approx([40, 2], rel=0.01)
+    low, high = noisy_interval(estimate)
+    half = scipy.stats.t.ppf(0.95, estimate.degrees_of_freedom()) * np.sqrt(estimate.variance())
+    assert (high - low) / 2 == pytest.approx(half)
+    # what is known for sure leaves them as they are, and takes away from their share
+    assert (estimate.with_columns(np.full((2, 1), 0.3)).degrees_of_freedom() > [150, 150]).all()
+
+
+def test_degrees_of_differences_are_those_of_the_differences():
+    law, labels, scores, rng = pool()
+    theta = pool_recall([1] * 6 + [0] * 4, ["a", "a", "b", "b", "c", "c", "c", "d", "d", "d"])
+    recall = estimate_metrics(sample_of(law, labels, scores, rng, budget=40), pool_recall=theta)["recall"]
+    apart = recall.influence[:, None, :] - recall.influence[None, :, :]
+    squares, fourth = (apart**2).sum(axis=2), (apart**4 / recall.degrees).sum(axis=2)
+    degrees = np.where(squares > 0, squares**2 / np.where(fourth > 0, fourth, 1), np.inf)
+    floors = recall.floor[:, None] + recall.floor[None, :]
+    own = np.diag(recall.influence @ recall.influence.T)
+    share = np.minimum(squares / (own[:, None] + own[None, :]), 1)
+    z = normal_quantile(0.9)
+    half = scipy.stats.t.ppf(0.95, degrees) * np.sqrt(squares + z * z * floors * share)
+    value, low, high = difference_interval(recall)
+    inside = (low > -1) & (high < 1)
+    assert (high - value)[inside] == pytest.approx(half[inside])
+    assert degrees[0, 1] < 60
