@@ -6,15 +6,14 @@ scores the same labels as if the majority were always right.
 
 from __future__ import annotations
 
-import json
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
-from shared_task import covers, label_pool, true_metrics
+from shared_task import checked_files, covers, label_pool, true_metrics
 
 from karat.demo.relations import make_corpus, make_systems
-from karat.documents.relations import check_relations, write_instances
 from karat.math.pooled.estimate import METRICS
 
 HALF_WIDTH = 0.1
@@ -30,16 +29,17 @@ def share_covered(board, known):
     return {m: np.mean([covers(row[m], known[row["system"]][m]) for row in board["rows"]]) for m in METRICS}
 
 
+def vote(asked, *, truth, crowd, rng):
+    """Return how many of the crowd call each instance right."""
+    if len(set(crowd)) == 1:
+        return {name: int(rng.binomial(len(crowd), crowd[0] if truth[name] else 1 - crowd[0])) for name in asked}
+    right = rng.random((len(asked), len(crowd))) < crowd
+    return {name: int((each == bool(truth[name])).sum()) for name, each in zip(asked, right, strict=True)}
+
+
 def run(folder, files, truth, *, crowd, seed):
     """Draw, let people vote, until nothing is asked any more; return the boards, corrected and not, and the labels."""
-    rng = np.random.default_rng(seed)
-
-    def votes_of(asked):
-        if len(set(crowd)) == 1:
-            return {name: int(rng.binomial(len(crowd), crowd[0] if truth[name] else 1 - crowd[0])) for name in asked}
-        right = rng.random((len(asked), len(crowd))) < crowd
-        return {name: int((each == bool(truth[name])).sum()) for name, each in zip(asked, right, strict=True)}
-
+    votes_of = partial(vote, truth=truth, crowd=crowd, rng=np.random.default_rng(seed))
     pool, n_labels = label_pool(folder, files, votes_of, n_votes=len(crowd), seed=seed, half_width=HALF_WIDTH)
     corrected = pool.scores().to_dict()
     pool.tell_errors(None)
@@ -52,13 +52,7 @@ def covered(request, tmp_path_factory):
     place = tmp_path_factory.mktemp("shared")
     corpus = make_corpus(200, seed=1)
     systems = make_systems(corpus, 20, seed=1)
-    texts = {document.name: document.text for document in corpus.documents}
-    files = {}
-    for name, lines in systems.items():
-        path = place / f"{name}.jsonl"
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-        files[name] = place / f"checked-{name}.jsonl"
-        write_instances(check_relations(path, texts_of=lambda _: texts, predicates={}), files[name])
+    files = checked_files(corpus, systems, place)
     known = true_metrics(corpus, systems)
     shares, labels = {variant: {m: [] for m in METRICS} for variant in ("corrected", "taken for right")}, []
     crowd, seeds = CROWDS[request.param]
@@ -96,3 +90,22 @@ def test_without_the_correction_they_do_not(covered):
     shares = covered["taken for right"]["f1"]
     assert np.mean(shares) < 0.9 - 3 * np.std(shares) / np.sqrt(len(shares))
     assert np.mean(shares) < 0.86
+
+
+@pytest.mark.long
+@pytest.mark.timeout(7200)
+def test_one_pool_takes_an_eighth_of_what_the_systems_take_one_by_one(tmp_path):
+    """Each system in a pool of its own, with the same target and crowd, four times."""
+    corpus = make_corpus(200, seed=1)
+    files = checked_files(corpus, make_systems(corpus, 20, seed=1), tmp_path)
+    labels = {"together": [], "one by one": []}
+    for seed in range(4):
+        for way, groups in (("together", [files]), ("one by one", [{name: file} for name, file in files.items()])):
+            votes_of = partial(vote, truth=corpus.truth, crowd=(0.85,) * 3, rng=np.random.default_rng(seed))
+            labels[way].append(0)
+            for group in groups:
+                folder = tmp_path / "pool"
+                labels[way][-1] += label_pool(folder, group, votes_of, n_votes=3, seed=seed, half_width=HALF_WIDTH)[1]
+                shutil.rmtree(folder)
+    print(labels)  # noqa: T201
+    assert 7 < np.mean(labels["one by one"]) / np.mean(labels["together"]) < 11

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 
-from karat.documents.relations import RELATION, instance_id
+from karat.documents.relations import RELATION, check_relations, instance_id, write_instances
 from karat.math.agreement.vote_errors import majority_errors
 from karat.pool import Pool
 from karat.service.label_errors import FEWEST_ITEMS
@@ -23,6 +25,18 @@ def true_metrics(corpus, systems):
 
 def relation_of(line):
     return line["subject_link"], line["predicate"], line["object_link"]
+
+
+def checked_files(corpus, systems, place):
+    """Write each system's submission as the service keeps it once it is checked; return the files by name."""
+    texts = {document.name: document.text for document in corpus.documents}
+    files = {}
+    for name, lines in systems.items():
+        path = place / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        files[name] = place / f"checked-{name}.jsonl"
+        write_instances(check_relations(path, texts_of=lambda _: texts, predicates={}), files[name])
+    return files
 
 
 def covers(score, known):
