@@ -1,6 +1,6 @@
 """A shared task with 20 systems and 200 documents through the whole service, judged by people who err.
 
-That the intervals cover at their level is shown over 120 runs of the pool in tests/coverage/test_shared_task_pool.py;
+That the intervals cover at their level is shown over 300 runs of the pool in tests/coverage/test_shared_task_pool.py;
 here, that the service adds nothing to the pool and takes nothing away.
 """
 

@@ -51,9 +51,9 @@ class Estimate:
         result: NDArray[np.float64] = (self.influence**2).sum(axis=1) + z * z * self.floor
         return result
 
-    def degrees_of_freedom(self) -> NDArray[np.float64]:
-        """Degrees of freedom of each estimate's variance (Satterthwaite): few where few units carry most of it."""
-        return satterthwaite((self.influence**2).sum(axis=1), self.influence**4 @ (1.0 / self.degrees))
+    def degrees_of_freedom(self, z: float = 0.0) -> NDArray[np.float64]:
+        """Degrees of freedom of each of these variances (Satterthwaite): few where few units carry most of it."""
+        return satterthwaite(self.variance(z), self.influence**4 @ (1.0 / self.degrees))
 
     def with_columns(self, influence: NDArray[np.float64]) -> Estimate:
         """Return the estimate with further influences, whose variances are known."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 LARGEST_SPREAD = 0.5  # the standard deviation of a 0/1 label is at most a half
 SMALLEST_SPREAD = 0.2
+LEAST_SHARE = 0.6  # of the scale that would do for all systems: no system's own falls further
 _HALVINGS = 60
 _ROUNDS = 200
 
@@ -82,12 +83,16 @@ def smallest_scales(
     target_variance: float,
     counts: ArrayLike | None = None,
     spread: ArrayLike = LARGEST_SPREAD,
+    least_share: float = LEAST_SHARE,
 ) -> NDArray[np.float64]:
-    """Scales ``c_i`` of the cheapest draw that gives every system in it at most the target variance.
+    """Scales ``c_i`` of a cheap draw that gives every system in it at most the target variance.
 
     Of all probabilities that meet every target, those with the least sum are ``sqrt(sum_i (c_i p_i sigma_i)^2)`` with
     ``c_i`` raised where the variance is above its target and lowered where it is below, until neither is left (Chromy
-    1987). The expected number of units is at most the sum of what each system would need alone.
+    1987). There the scale of a system that others serve on the way may fall to nothing, and with it the chance of units
+    that it alone predicts; recall needs those. So no scale falls below ``least_share`` of the one that would do for
+    all, unless the system needs less alone: a few percent more units, and recall is known as well as with far more.
+    The expected number of units is at most the sum of what each system would need alone.
 
     Parameters
     ----------
@@ -102,6 +107,8 @@ def smallest_scales(
     spread
         Standard deviation of a label around its guess: one number, one a column, or one a system and column; a half
         is safe for any labels.
+    least_share
+        0 for the cheapest draw of all, whatever becomes of recall.
 
     Returns
     -------
@@ -138,12 +145,18 @@ def smallest_scales(
         inclusion = raise_inclusion(np.sqrt(scales**2 @ squares), bought, scale=1.0)
         shares = np.divide(repeats, inclusion, out=np.zeros_like(repeats), where=inclusion > 0)
         scales = scales * (squares @ shares) / (target + whole)
-    found = []
-    for start in (scales, alone):
-        size = np.sqrt(start**2 @ squares)
-        factor = _smallest_factor(size, law, sigma, bought, repeats, target)
-        found.append((float(repeats @ raise_inclusion(size, bought, scale=factor)), factor * start))
-    return min(found, key=lambda each: each[0])[1]
+
+    def meeting(start: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the smallest multiple of some scales that meets every target."""
+        return start * _smallest_factor(np.sqrt(start**2 @ squares), law, sigma, bought, repeats, target)
+
+    def price(found: NDArray[np.float64]) -> float:
+        return float(repeats @ (raise_inclusion(np.sqrt(found**2 @ squares), bought, scale=1.0) - bought))
+
+    cheapest = min(meeting(scales), meeting(alone), key=price)
+    common = meeting(np.ones(alone.size))
+    cautious = meeting(np.maximum(cheapest, np.minimum(least_share * common, alone)))
+    return cautious if price(cautious) <= sum(map(price, np.diag(alone))) else cheapest
 
 
 def _smallest_factor(

@@ -92,11 +92,12 @@ def logit_interval(
 
 def estimate_interval(estimate: Estimate, *, confidence_level: float = 0.9) -> Ends:
     """Interval of every system on the logit scale, by Student's law; [0, 1] where no label says anything."""
+    z = normal_quantile(confidence_level)
     low, high = logit_interval(
         estimate.value,
-        estimate.variance(normal_quantile(confidence_level)),
+        estimate.variance(z),
         n_effective=estimate.n_effective,
-        degrees=estimate.degrees_of_freedom(),
+        degrees=estimate.degrees_of_freedom(z),
         confidence_level=confidence_level,
     )
     return np.where(estimate.known, low, 0.0), np.where(estimate.known, high, 1.0)
@@ -108,8 +109,8 @@ def noisy_interval(estimate: Estimate, *, confidence_level: float = 0.9) -> Ends
     A corrected estimate is not held between 0 and 1: near them its noise is as large as anywhere, where the logit scale
     would take it for nothing known at all.
     """
-    spread = np.sqrt(estimate.variance(normal_quantile(confidence_level)))
-    half = student_quantile(confidence_level, estimate.degrees_of_freedom()) * spread
+    z = normal_quantile(confidence_level)
+    half = student_quantile(confidence_level, estimate.degrees_of_freedom(z)) * np.sqrt(estimate.variance(z))
     low, high = (np.clip(estimate.value + side * half, 0.0, 1.0) for side in (-1.0, 1.0))
     return np.where(estimate.known, low, 0.0), np.where(estimate.known, high, 1.0)
 
@@ -132,8 +133,9 @@ def difference_interval(
     apart = np.where(sums > 0, np.minimum(squares / np.where(sums > 0, sums, 1.0), 1.0), 1.0)
     apart[apart < _ROUNDING] = 0.0
     floors = estimate.floor[:, None] + estimate.floor[None, :]
-    quantile = student_quantile(confidence_level, satterthwaite(squares, _fourth_powers(estimate)))
-    half = quantile * np.sqrt(np.where(apart > 0, squares + z * z * floors * apart, 0.0))
+    variance = squares + z * z * floors * apart
+    quantile = student_quantile(confidence_level, satterthwaite(variance, _fourth_powers(estimate)))
+    half = quantile * np.sqrt(np.where(apart > 0, variance, 0.0))
     difference = value[:, None] - value[None, :]
     difference[np.abs(difference) < _ROUNDING] = 0.0
     known = estimate.known[:, None] & estimate.known[None, :]

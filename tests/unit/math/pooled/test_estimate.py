@@ -250,12 +250,13 @@ def test_degrees_of_differences_are_those_of_the_differences():
     recall = estimate_metrics(sample_of(law, labels, scores, rng, budget=40), pool_recall=theta)["recall"]
     apart = recall.influence[:, None, :] - recall.influence[None, :, :]
     squares, fourth = (apart**2).sum(axis=2), (apart**4 / recall.degrees).sum(axis=2)
-    degrees = np.where(squares > 0, squares**2 / np.where(fourth > 0, fourth, 1), np.inf)
     floors = recall.floor[:, None] + recall.floor[None, :]
     own = np.diag(recall.influence @ recall.influence.T)
     share = np.minimum(squares / (own[:, None] + own[None, :]), 1)
     z = normal_quantile(0.9)
-    half = scipy.stats.t.ppf(0.95, degrees) * np.sqrt(squares + z * z * floors * share)
+    variance = squares + z * z * floors * share
+    degrees = np.where(fourth > 0, variance**2 / np.where(fourth > 0, fourth, 1), np.inf)
+    half = scipy.stats.t.ppf(0.95, degrees) * np.sqrt(variance)
     value, low, high = difference_interval(recall)
     inside = (low > -1) & (high < 1)
     assert (high - value)[inside] == pytest.approx(half[inside])

@@ -73,8 +73,11 @@ def test_systems_together_need_no_more_than_the_sum_of_each(seed, target, bought
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_draw_for_several_systems_is_the_cheapest_of_all(seed):
-    """A solver that may choose every probability by itself finds none cheaper; one scale for all is dearer."""
+def test_the_draw_for_several_systems_is_near_the_cheapest_of_all(seed):
+    """A solver that may choose every probability by itself finds none cheaper; one scale for all is dearer.
+
+    What keeps the scales from falling to nothing costs up to 4%.
+    """
     law, target = laws(seed) ** 2, 0.004
     law[0, 10:] = 0  # a small system among large ones
     law /= law.sum(axis=1, keepdims=True)
@@ -91,8 +94,11 @@ def test_the_draw_for_several_systems_is_the_cheapest_of_all(seed):
         options={"maxiter": 2000, "gtol": 1e-9, "xtol": 1e-12},
     )  # fmt: skip
     held = law.any(axis=0)
-    ours = inclusion_of(law, smallest_scales(law, target_variance=target)).sum()
+    ours = inclusion_of(law, smallest_scales(law, target_variance=target, least_share=0.0)).sum()
     assert ours == pytest.approx(solved.x[held].sum(), rel=0.002)
+    cautious = smallest_scales(law, target_variance=target)
+    assert inclusion_of(law, cautious).sum() <= 1.04 * ours
+    assert cautious.min() > 0
     shared = shared_size(law, spread=0.5)
 
     def all_met(scale):
