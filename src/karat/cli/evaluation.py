@@ -266,4 +266,6 @@ def truth(
     more = ", each counted once" if found["counted"] else ""
     if found["counted"] and found["uncounted"]:
         more = f"; {found['uncounted']:,} with no count of their documents count as if one stated them"
-    report(found, f"{found['relations']:,} true relations told{more}.", as_json=as_json)
+    naming = found["naming"]
+    told = [f"{found['relations']:,} true relations told{more}.", naming["sentence"], naming["doubt"]]
+    report(found, "\n".join(line for line in told if line), as_json=as_json)

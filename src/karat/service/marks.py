@@ -1,4 +1,4 @@
-"""What readers marked in documents: checked, and turned into agreement, majority and relations."""
+"""What readers marked in documents: checked, and turned into agreement and majority."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _token_values(tokens: Sequence[tuple[int, int]], reading: dict[str, Any], wh
         value = {
             "spans": mention["type"],
             "canonical": (document.name, first["start"], first["end"]),
-            "links": _link(mentions, mention["canonical"]),
+            "links": link_of(mentions, mention["canonical"]),
         }[what]
         for place, (low, high) in enumerate(tokens):
             if low < mention["end"] and mention["start"] < high:
@@ -150,33 +150,11 @@ def agreed_mentions(document: Marked, task: EvaluationTask) -> list[tuple[int, i
     return [(tokens[first][0], tokens[after - 1][1], task.types[number - 1]) for first, after, number in spans]
 
 
-def agreed_relations(document: Marked, task: EvaluationTask) -> list[tuple[str, str, str]]:
-    """Return the relations, named as submissions name them, that more than half of the readers state."""
-    spans = agreed_mentions(document, task)
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for reading in document.readings:
-        names = [_entity(document.text, reading["mentions"], place) for place in range(len(reading["mentions"]))]
-        kept = {place for place, mention in enumerate(reading["mentions"])
-                if any(low < mention["end"] and mention["start"] < high for low, high, _ in spans)}  # fmt: skip
-        counts.update({
-            (names[each["subject"]], each["predicate"], names[each["object"]])
-            for each in reading["relations"]
-            if each["subject"] in kept and each["object"] in kept
-        })  # fmt: skip
-    return sorted(relation for relation, count in counts.items() if 2 * count > len(document.readings))
-
-
-def _link(mentions: Sequence[dict[str, Any]], canonical: int) -> str | None:
+def link_of(mentions: Sequence[dict[str, Any]], canonical: int) -> str | None:
     """Return the page that a canonical mention, or else the first that stands for it, is linked to."""
     if mentions[canonical]["link"]:
         return str(mentions[canonical]["link"])
     return next((str(each["link"]) for each in mentions if each["canonical"] == canonical and each["link"]), None)
-
-
-def _entity(text: str, mentions: Sequence[dict[str, Any]], place: int) -> str:
-    canonical = mentions[place]["canonical"]
-    first = mentions[canonical]
-    return _link(mentions, canonical) or text[first["start"] : first["end"]]
 
 
 def shares_found(
