@@ -170,7 +170,8 @@ def submit(
         found,
         f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. "
         f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. "
-        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool."),
+        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool.")
+        + "".join(f"\nWarning: {warning}" for warning in found["warnings"]),
         as_json=as_json,
     )
 

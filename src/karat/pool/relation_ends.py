@@ -122,16 +122,18 @@ def find_stated(pool: Pool, relations: Collection[str]) -> set[str]:
     return {row[0] for row in rows}
 
 
-def compare_links(pool: Pool, predictions: Path, *, system: str) -> LinksCompared:
-    """Compare a submission (JSON lines) with what the other systems that compete say of the same canonical names."""
-    earlier = _predictions(pool, (each for each in pool.systems if each.name != system))
-    if not earlier:
+def compare_links(pool: Pool, predictions: Path, earlier: Sequence[System]) -> LinksCompared:
+    """Compare a submission (JSON lines, or as the pool keeps it) with what others say of the same canonical names."""
+    others = _predictions(pool, earlier)
+    if not others:
         return LinksCompared(0, 0, 0, 0, 0)
-    lines = f"(SELECT json AS payload, NULL AS system FROM read_ndjson_objects({_sql.text(predictions)}))"
+    own = _said([predictions])
+    if predictions.suffix != ".parquet":
+        own = f"(SELECT json AS payload, NULL AS system FROM read_ndjson_objects({_sql.text(predictions)}))"
     here, there = (
         f"(SELECT name, list(DISTINCT link) FILTER (link IS NOT NULL) AS links, bool_and(link IS NOT NULL) AS always "
         f"FROM ({_ends_sql(table)}) GROUP BY name)"
-        for table in (lines, _said(earlier))
+        for table in (own, _said(others))
     )
     with workspace(pool.folder) as (connection, _):
         (counts,) = connection.execute(

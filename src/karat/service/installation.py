@@ -20,6 +20,7 @@ from karat.service.feeds import Feeds
 from karat.service.gold import Gold
 from karat.service.imports import Imports
 from karat.service.judging import Judging
+from karat.service.link_warnings import LinkWarnings
 from karat.service.membership import Membership
 from karat.service.pools import Pools, default_home
 from karat.service.problems import Conflict, NotFound
@@ -98,6 +99,7 @@ class Installation:
         self.evaluations = Evaluations(self.database, self.pools, clock=clock)
         self.allowances = Allowances(self.database, self.pools, self.evaluations, clock=clock)
         self.submissions = Submissions(self.database, self.pools, self.evaluations, self.allowances, clock=clock)
+        self.link_warnings = LinkWarnings(self.pools)
         self.feeds = Feeds(self.database, self.studies, self.evaluations)
         self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())
         self.readings = Readings(self.database, self.assignment, clock=clock)
