@@ -88,6 +88,17 @@ def test_relations_that_any_system_states(systems):
     assert find_stated(pool, []) == set()
 
 
+@pytest.mark.parametrize("text", ["2026-01-02T10:00:00Z", "2026-01-02 10:00", "2026-01-02", "10:00", "1e5", "true",
+                                  "007", "6F9619FF-8B86-D011-B42D-00C04FC964FF"])  # fmt: skip
+def test_names_stay_as_they_are_spelt(tmp_path, text):
+    """A column all of whose texts look like times or numbers is still text."""
+    pool = Pool.create(tmp_path / "pool", relation=RELATION)
+    line = {"id": text, "subject_entity": "s", "predicate": "p", "object_entity": text, "more": {"when": text}}
+    pool.add("x", write(tmp_path / "x.jsonl", [line]))
+    assert find_stated(pool, [f"s\x1fp\x1f{text}"]) == {f"s\x1fp\x1f{text}"}
+    assert pool.items([text])[text]["object_entity"] == text
+
+
 def test_an_empty_pool_says_nothing(tmp_path):
     pool = Pool.create(tmp_path / "pool", relation=RELATION)
     assert read_ends(pool, {("d", 0, 1)}, {"Ann"}) == ({}, {}, {})
