@@ -15,13 +15,14 @@ under the names that most systems give its mentions without a link, or readers w
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from enum import IntEnum
-from itertools import product
+from itertools import accumulate, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from karat.pool.relation_ends import NOTHING_SAID
-from karat.service.marks import agreed_mentions, link_of
+from karat.service.marks import agreed_mentions, links_of, reached
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from karat.service.marks import Marked
 
     Relation = tuple[str, str, str]
+    Span = tuple[int, int]
 
 
 class How(IntEnum):
@@ -64,21 +66,56 @@ class Agreed(NamedTuple):
         return (self.subject.name, self.predicate, self.object.name)
 
 
+class Reader:
+    """The mentions that one reader marks in a document, to be found by what they stand for and where they stand."""
+
+    def __init__(self, mentions: Sequence[dict[str, Any]]) -> None:
+        groups: dict[int, list[Span]] = defaultdict(list)
+        for mention in mentions:
+            groups[mention["canonical"]].append((mention["start"], mention["end"]))
+        self.links = links_of(mentions)
+        self._mentions = mentions
+        self._groups = groups
+        self._sorted = sorted((mention["start"], mention["end"], mention["canonical"]) for mention in mentions)
+        self._reach = list(accumulate((end for _, end, _ in self._sorted), max))
+
+    def spans_of(self, canonical: int) -> list[Span]:
+        """Return the mentions that a canonical one stands for, itself first."""
+        first = (self._mentions[canonical]["start"], self._mentions[canonical]["end"])
+        return [first, *(span for span in self._groups[canonical] if span != first)]
+
+    def link_of_words(self, words: Sequence[Span]) -> str | None:
+        """Return the link given to the first of some words that has one, by the mention most like it."""
+        for start, end in words:
+            place = bisect_left(self._sorted, (end,))
+            alike: list[tuple[float, int]] = []
+            while place and self._reach[place - 1] > start:  # all before begin earlier, and one of them may end later
+                place -= 1
+                low, high, canonical = self._sorted[place]
+                both = min(end, high) - max(start, low)
+                alike.append((both / (max(end, high) - min(start, low)), canonical))
+            share, canonical = max(alike, default=(0.0, 0))
+            if share > 0 and canonical in self.links:
+                return self.links[canonical]
+        return None
+
+
 def agreed_relations(document: Marked, task: EvaluationTask, say: SystemsSay = NOTHING_SAID) -> list[Agreed]:
     """Return the relations, named as submissions name them, that more than half of the readers state."""
-    spans = agreed_mentions(document, task)
+    spans = [(low, high) for low, high, _ in agreed_mentions(document, task)]
+    readers = [Reader(reading["mentions"]) for reading in document.readings]
     stated: dict[Relation, dict[int, list[tuple[Entity, Entity]]]] = defaultdict(lambda: defaultdict(list))
     for reader, reading in enumerate(document.readings):
         mentions = reading["mentions"]
-        kept = {place for place, mention in enumerate(mentions)
-                if any(low < mention["end"] and mention["start"] < high for low, high, _ in spans)}  # fmt: skip
+        kept = [bool(inside) for inside in reached(spans, mentions)]
         entities: dict[int, Entity] = {}
         for each in reading["relations"]:
-            if each["subject"] in kept and each["object"] in kept:
+            if kept[each["subject"]] and kept[each["object"]]:
                 first, last = (mentions[each[end]]["canonical"] for end in ("subject", "object"))
                 for canonical in (first, last):
                     if canonical not in entities:
-                        entities[canonical] = name_entity(document, reader, canonical, say)
+                        others = [each for each in readers if each is not readers[reader]]
+                        entities[canonical] = name_entity(document, readers[reader], canonical, others, say)
                 subject, object_ = entities[first], entities[last]
                 stated[subject.name, each["predicate"], object_.name][reader].append((subject, object_))
     agreed = []
@@ -89,17 +126,14 @@ def agreed_relations(document: Marked, task: EvaluationTask, say: SystemsSay = N
     return agreed
 
 
-def name_entity(document: Marked, reader: int, canonical: int, say: SystemsSay) -> Entity:
+def name_entity(document: Marked, reader: Reader, canonical: int, others: Sequence[Reader], say: SystemsSay) -> Entity:
     """Name what a reader takes for one: the mentions that a canonical one stands for."""
-    mentions = document.readings[reader]["mentions"]
-    first = mentions[canonical]
-    text = document.text[first["start"] : first["end"]]
-    group = [first, *(each for each in mentions if each["canonical"] == canonical and each is not first)]
-    places = frozenset((document.name, each["start"], each["end"]) for each in group)
-    own = link_of(mentions, canonical)
-    others = (reading["mentions"] for place, reading in enumerate(document.readings) if place != reader)
+    words = reader.spans_of(canonical)
+    text = document.text[slice(*words[0])]
+    places = frozenset((document.name, *span) for span in words)
+    own = reader.links.get(canonical)
     taken = own or (
-        _most(_link_of_words(group, other) for other in others)
+        _most(other.link_of_words(words) for other in others)
         or _most(link for _, link in set().union(*(say.links.get(place, set()) for place in places)))
         or _most(say.links_of.get(text, ()))
     )
@@ -131,24 +165,6 @@ def _called(end: Entity, say: SystemsSay) -> str | None:
     name = _most(name for _, name in set().union(*(say.names.get(place, set()) for place in end.places)))
     name = name or _most(end.texts)
     return None if name == end.name else name
-
-
-def _link_of_words(words: Sequence[dict[str, Any]], mentions: Sequence[dict[str, Any]]) -> str | None:
-    """Return the link that a reader gives the first of the words that they link, by the mention most like it."""
-    for word in words:
-        likeness = [(_overlap(word, mention), -place) for place, mention in enumerate(mentions)]
-        share, place = max(likeness, default=(0.0, 0))
-        link = link_of(mentions, mentions[-place]["canonical"]) if share > 0 else None
-        if link:
-            return link
-    return None
-
-
-def _overlap(one: dict[str, Any], other: dict[str, Any]) -> float:
-    """Return the share of the characters of two mentions that both hold."""
-    both: int = min(one["end"], other["end"]) - max(one["start"], other["start"])
-    either: int = max(one["end"], other["end"]) - min(one["start"], other["start"])
-    return max(both, 0) / either
 
 
 def _most(given: Iterable[str | None]) -> str | None:

@@ -54,8 +54,9 @@ class Naming(NamedTuple):
         """Warn where systems give other links than readers to most of what both link."""
         if 2 * self.known >= self.links:
             return None
+        count = "1 link" if self.links == 1 else f"{self.links:,} links"
         return (
-            f"Of {self.links:,} links that readers gave to words which systems link too, systems give {self.known:,}: "
+            f"Of {count} that readers gave to words which systems link too, systems give {self.known:,}: "
             "the links may be of different kinds (titles and Q-numbers, say), and recall would come out too low."
         )
 
