@@ -74,7 +74,7 @@ export interface Leaderboard {
 export interface Cost { labels: number; answers: number; money: number; currency: string }
 export interface Submission {
   id: number; system: string; version: number | null; state: "checked" | "accepted" | "retracted"; file: string; user: string;
-  created_at: number; n_predictions: number; n_new: number; first: Cost; most: Cost;
+  created_at: number; n_predictions: number; n_new: number; first: Cost; most: Cost; warnings: string[];
 }
 export interface Mention { start: number; end: number; type: string; canonical: number; link: string | null }
 export interface Relation { subject: number; predicate: string; object: number }
@@ -83,12 +83,15 @@ export interface TextDocument {
   item: number; name: string; text: string; sentences: [number, number][]; tokens: [number, number][]; annotation: Marks;
   types: string[]; predicates: Record<string, string>;
 }
+export interface Naming {
+  ends: number; linked: number; taken: number; called: number; named: number; links: number; known: number; sentence: string; doubt: string | null;
+}
 export interface ReadingSummary {
   documents: number; read: number; readings: number; agreement: Record<string, number | null>;
-  found: { together: number[]; majority: number; spans: number } | null; relations: number; tokens: number; pairs: number;
+  found: { together: number[]; majority: number; spans: number } | null; relations: number; naming: Naming; tokens: number; pairs: number;
   spent: number; currency: string;
 }
-export interface Told { relations: number; counted: number; uncounted: number }
+export interface Told { relations: number; counted: number; uncounted: number; naming: Naming }
 
 export class Refusal extends Error {
   constructor(readonly status: number, message: string, readonly field: string | null = null, readonly defects: string[] = []) { super(message); }

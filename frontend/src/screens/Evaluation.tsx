@@ -117,7 +117,7 @@ export function Evaluation({ slug }: { slug: string }) {
       const found = await post<Submission>(`${base}/submissions?${query}`, file);
       name.value = "";
       form.reset();
-      return `${found.system}: ${plural(found.n_predictions, "prediction")}, ${number(found.n_new)} of them new. ${price(found)} ${found.state === "accepted" ? "It is in the pool." : "It waits for the owner."}`;
+      return `${found.system}: ${plural(found.n_predictions, "prediction")}, ${number(found.n_new)} of them new. ${price(found)} ${found.state === "accepted" ? "It is in the pool." : "It waits for the owner."}${found.warnings.map((text) => ` ${text}`).join("")}`;
     });
   };
   const price = (each: Submission) => {
@@ -195,6 +195,7 @@ export function Evaluation({ slug }: { slug: string }) {
         <h3><bdi>{each.system}</bdi>{each.version !== null && each.version > 1 && ` (version ${each.version})`}</h3>
         <p class="hint"><bdi>{each.file}</bdi>{owns && <> by <bdi>{each.user}</bdi></>}: {plural(each.n_predictions, "prediction")}, {number(each.n_new)} new.</p>
         <p>{each.state === "checked" ? price(each) : "Accepted."}</p>
+        {each.warnings.map((text) => <p key={text} class="note">{text}</p>)}
         <p class="buttons">
           {owns && each.state === "checked" && <button class="primary" disabled={busy.value} onClick={() => void act(async () => {
             await post(`${base}/submissions/${each.id}/accept`);

@@ -26,7 +26,7 @@ export function ReadingResults({ slug }: { slug: string }) {
     try {
       const told = await post<Told>(`${evaluation}/reading/${counts === undefined ? "truth" : "counted-truth"}`, counts);
       const once = told.counted === 0 ? "" : told.uncounted === 0 ? ", each counted once" : ` (${number(told.uncounted)} with no count of their documents, as if one stated them)`;
-      said.value = `${number(told.relations)} true relations told${once}: recall on the leaderboard is against everything true.`;
+      said.value = `${number(told.relations)} true relations told${once}: recall on the leaderboard is against everything true. ${told.naming.sentence}`;
     } catch (error) { problem.value = troubleOf(error); }
   };
   useEffect(() => {
@@ -44,8 +44,6 @@ export function ReadingResults({ slug }: { slug: string }) {
       {owns && <button disabled={now.relations === 0} onClick={() => void tell()}>Use for recall</button>}</p></div>
     {problem.value !== null && <Troubles trouble={problem.value} />}
     <p role="status" class="said">{said.value}</p>
-    {owns && <p class="hint">Two relations are the same where their ends have the same link, or the same name where there is no
-      link: where systems give links and readers do not, or the other way round, they never meet and recall comes out too low.</p>}
     <dl class="tiles">
       <div class="tile"><dt>documents read</dt><dd>{number(now.read)}<small>of {number(now.documents)}, by {project.value.votes} each</small></dd></div>
       <div class="tile"><dt>readings</dt><dd>{number(now.readings)}</dd></div>
@@ -54,6 +52,11 @@ export function ReadingResults({ slug }: { slug: string }) {
       <div class="tile"><dt>pairs</dt><dd>{number(now.pairs)}</dd></div>
       <div class="tile"><dt>spent</dt><dd>{money(now.spent, now.currency)}</dd></div>
     </dl>
+    {now.relations > 0 && <section aria-labelledby="naming-title"><h2 id="naming-title">How relations are named</h2>
+      <p id="naming">{now.naming.sentence}</p>
+      {now.naming.doubt !== null && <p class="note">{now.naming.doubt}</p>}
+      <p class="hint">Relations are the same where their ends have the same link, or the same name where there is none. What readers
+        left unlinked takes the link that most others give the same words; kappa is over what readers said themselves.</p></section>}
     <section aria-labelledby="kappa-title"><h2 id="kappa-title">How far readers agree</h2>
       <p class="hint">Fleiss’ kappa over the tokens: 1 is perfect, 0 as by chance.</p>
       <table id="kappa"><tbody>{Object.entries(now.agreement).map(([name, value]) => <tr key={name}><th scope="row">{KAPPAS[name] ?? name}</th>

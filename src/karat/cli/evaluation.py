@@ -170,7 +170,8 @@ def submit(
         found,
         f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. "
         f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. "
-        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool."),
+        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool.")
+        + "".join(f"\nWarning: {warning}" for warning in found["warnings"]),
         as_json=as_json,
     )
 
@@ -266,4 +267,6 @@ def truth(
     more = ", each counted once" if found["counted"] else ""
     if found["counted"] and found["uncounted"]:
         more = f"; {found['uncounted']:,} with no count of their documents count as if one stated them"
-    report(found, f"{found['relations']:,} true relations told{more}.", as_json=as_json)
+    naming = found["naming"]
+    told = [f"{found['relations']:,} true relations told{more}.", naming["sentence"], naming["doubt"]]
+    report(found, "\n".join(line for line in told if line), as_json=as_json)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CHUNK = 1 << 20
+_GUESSED = re.compile(r"(DATE|TIME|TIMESTAMP|UUID)([ _].*)?")
 TREC_SUFFIXES = (".run", ".trec")
 QRELS_SUFFIXES = (".qrels", ".qrel")
 DELIMITED = {".csv": ",", ".tsv": "\t"}
@@ -67,7 +68,7 @@ def open_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
     elif suffix == ".parquet":
         table = f"read_parquet({name})"
     elif suffix in {".jsonl", ".ndjson"}:
-        table = f"read_json({name}, format='newline_delimited')"
+        table = _json_table(connection, path)
     else:
         table = _trec_table(name, qrels=suffix in QRELS_SUFFIXES)
     try:
@@ -112,6 +113,18 @@ def _csv_table(path: Path, *, delimiter: str) -> str:
         f"read_csv({_sql.text(path)}, header=true, auto_detect=false, columns={{{columns}}}, "
         f"delim={_sql.text(delimiter)}, quote='\"', escape='\"')"
     )
+
+
+def _json_table(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
+    """Read JSON lines with text as it stands: left to guess, DuckDB makes times and UUIDs of it, respelt."""
+    table = f"read_json({_sql.text(path)}, format='newline_delimited'"
+    try:
+        described = connection.execute(f"DESCRIBE FROM {table})").fetchall()
+    except duckdb.Error as error:
+        raise unreadable(path, error) from None
+    types = {row[0]: "VARCHAR" if _GUESSED.fullmatch(row[1]) else row[1] for row in described}
+    columns = ", ".join(f"{_sql.text(name)}: {_sql.text(type_)}" for name, type_ in types.items())
+    return f"{table}, columns={{{columns}}})"
 
 
 def _trec_table(name: str, *, qrels: bool) -> str:

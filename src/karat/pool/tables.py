@@ -63,10 +63,10 @@ def workspace(folder: Path) -> Iterator[tuple[duckdb.DuckDBPyConnection, Path]]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def files(paths: Sequence[Path]) -> str:
-    """Several Parquet files as one table."""
+def files(paths: Sequence[Path], *, origin: str | None = None) -> str:
+    """Several Parquet files as one table; a column named ``origin`` says from which file a row comes."""
     names = ", ".join(_sql.text(path) for path in paths)
-    return f"read_parquet([{names}])"
+    return f"read_parquet([{names}]{'' if origin is None else f', filename = {_sql.text(origin)}'})"
 
 
 def write_instances(connection: duckdb.DuckDBPyConnection, path: Path, *, mass: NDArray[np.float64], seed: int) -> None:

@@ -20,11 +20,13 @@ from karat.service.feeds import Feeds
 from karat.service.gold import Gold
 from karat.service.imports import Imports
 from karat.service.judging import Judging
+from karat.service.link_warnings import LinkWarnings
 from karat.service.membership import Membership
 from karat.service.pools import Pools, default_home
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
 from karat.service.reading import Readings
+from karat.service.reading_results import ReadingResults
 from karat.service.studies import Studies
 from karat.service.submissions import Submissions
 from karat.store import people, projects
@@ -97,9 +99,11 @@ class Installation:
         self.evaluations = Evaluations(self.database, self.pools, clock=clock)
         self.allowances = Allowances(self.database, self.pools, self.evaluations, clock=clock)
         self.submissions = Submissions(self.database, self.pools, self.evaluations, self.allowances, clock=clock)
+        self.link_warnings = LinkWarnings(self.pools)
         self.feeds = Feeds(self.database, self.studies, self.evaluations)
         self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())
-        self.readings = Readings(self.database, self.pools, self.assignment, clock=clock)
+        self.readings = Readings(self.database, self.assignment, clock=clock)
+        self.reading_results = ReadingResults(self.database, self.pools)
         self.membership = Membership(self.database, clock=clock)
         self.gold = Gold(self.database, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)

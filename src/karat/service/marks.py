@@ -1,4 +1,4 @@
-"""What readers marked in documents: checked, and turned into agreement, majority and relations."""
+"""What readers marked in documents: checked, and turned into agreement and majority."""
 
 from __future__ import annotations
 
@@ -51,16 +51,14 @@ def check_annotation(content: dict[str, Any], text: str, task: EvaluationTask) -
             raise _check.refuse(f"{where}: canonical", "the number of a mention that stands for itself", canonical)
         if mention["link"] is not None and not 1 <= len(mention["link"].strip()) <= MOST_LINK:
             raise _check.refuse(f"{where}: link", f"text of 1 to {MOST_LINK} characters", mention["link"][:80])
-    touched = _touched(text, mentions)
-    crowded = Counter(sentence for low, high in touched for sentence in range(low, high))
+    touched = reached(sentences_of(text), mentions)
+    crowded = Counter(sentence for sentences in touched for sentence in sentences)
     if crowded and max(crowded.values()) > MOST_IN_SENTENCE:
         raise _check.refuse("mentions", f"{MOST_IN_SENTENCE:,} at most in a sentence", max(crowded.values()))
     _check_relations(relations, touched, task)
 
 
-def _check_relations(
-    relations: Sequence[dict[str, Any]], touched: Sequence[tuple[int, int]], task: EvaluationTask
-) -> None:
+def _check_relations(relations: Sequence[dict[str, Any]], touched: Sequence[range], task: EvaluationTask) -> None:
     stated: set[tuple[int, str, int]] = set()
     for number, relation in enumerate(relations):
         where = f"relation {number + 1}"
@@ -78,25 +76,24 @@ def count_pairs(text: str, reading: dict[str, Any]) -> int:
     """Return how many pairs of mentions share a sentence: so many had to be thought about."""
     inside: Counter[int] = Counter()
     across: Counter[int] = Counter()
-    for low, high in _touched(text, reading["mentions"]):
-        inside.update(range(low, high))
-        across.update(range(low, high - 1))
+    for sentences in reached(sentences_of(text), reading["mentions"]):
+        inside.update(sentences)
+        across.update(sentences[:-1])
     # two mentions share a run of sentences: counted in each of them, less once for each two neighbours in it
     return sum(n * (n - 1) // 2 for n in inside.values()) - sum(n * (n - 1) // 2 for n in across.values())
 
 
-def _touched(text: str, mentions: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
-    """Return which sentences each mention reaches into: the first, and the one after the last."""
-    sentences = sentences_of(text)
-    begins, ends = [low for low, _ in sentences], [high for _, high in sentences]
-    return [(bisect_right(ends, mention["start"]), bisect_left(begins, mention["end"])) for mention in mentions]
+def reached(pieces: Sequence[tuple[int, int]], mentions: Sequence[dict[str, Any]]) -> list[range]:
+    """Return which of some pieces of a text, in order and apart, each mention reaches into."""
+    begins, ends = [low for low, _ in pieces], [high for _, high in pieces]
+    return [range(bisect_right(ends, mention["start"]), bisect_left(begins, mention["end"])) for mention in mentions]
 
 
-def _together(touched: Sequence[tuple[int, int]], one: int, other: int) -> bool:
+def _together(touched: Sequence[range], one: int, other: int) -> bool:
     """Whether two different mentions reach into the same sentence."""
     if one == other or not (0 <= one < len(touched) and 0 <= other < len(touched)):
         return False
-    return max(touched[one][0], touched[other][0]) < min(touched[one][1], touched[other][1])
+    return max(touched[one].start, touched[other].start) < min(touched[one].stop, touched[other].stop)
 
 
 def agreement(marked: Sequence[Marked]) -> dict[str, float | None]:
@@ -122,16 +119,16 @@ def _token_values(tokens: Sequence[tuple[int, int]], reading: dict[str, Any], wh
     """Return what a reader says of each token: its span's type, whom it means, or the page; None outside of spans."""
     said: list[Any] = [None] * len(tokens)
     mentions = reading["mentions"]
-    for mention in mentions:
+    links = links_of(mentions)
+    for mention, inside in zip(mentions, reached(tokens, mentions), strict=True):
         first = mentions[mention["canonical"]]
         value = {
             "spans": mention["type"],
             "canonical": (document.name, first["start"], first["end"]),
-            "links": _link(mentions, mention["canonical"]),
+            "links": links.get(mention["canonical"]),
         }[what]
-        for place, (low, high) in enumerate(tokens):
-            if low < mention["end"] and mention["start"] < high:
-                said[place] = value
+        for place in inside:
+            said[place] = value
     return said
 
 
@@ -142,41 +139,20 @@ def agreed_mentions(document: Marked, task: EvaluationTask) -> list[tuple[int, i
     codes = np.zeros((len(document.readings), len(tokens)), dtype=np.int64)
     begins = np.zeros(codes.shape, dtype=bool)
     for row, reading in enumerate(document.readings):
-        for mention in reading["mentions"]:
-            inside = [k for k, (low, high) in enumerate(tokens) if low < mention["end"] and mention["start"] < high]
+        mentions = reading["mentions"]
+        for mention, inside in zip(mentions, reached(tokens, mentions), strict=True):
             codes[row, inside] = code[mention["type"]]
             begins[row, inside[:1]] = True
     spans = majority_spans(codes, begins)
     return [(tokens[first][0], tokens[after - 1][1], task.types[number - 1]) for first, after, number in spans]
 
 
-def agreed_relations(document: Marked, task: EvaluationTask) -> list[tuple[str, str, str]]:
-    """Return the relations, named as submissions name them, that more than half of the readers state."""
-    spans = agreed_mentions(document, task)
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for reading in document.readings:
-        names = [_entity(document.text, reading["mentions"], place) for place in range(len(reading["mentions"]))]
-        kept = {place for place, mention in enumerate(reading["mentions"])
-                if any(low < mention["end"] and mention["start"] < high for low, high, _ in spans)}  # fmt: skip
-        counts.update({
-            (names[each["subject"]], each["predicate"], names[each["object"]])
-            for each in reading["relations"]
-            if each["subject"] in kept and each["object"] in kept
-        })  # fmt: skip
-    return sorted(relation for relation, count in counts.items() if 2 * count > len(document.readings))
-
-
-def _link(mentions: Sequence[dict[str, Any]], canonical: int) -> str | None:
-    """Return the page that a canonical mention, or else the first that stands for it, is linked to."""
-    if mentions[canonical]["link"]:
-        return str(mentions[canonical]["link"])
-    return next((str(each["link"]) for each in mentions if each["canonical"] == canonical and each["link"]), None)
-
-
-def _entity(text: str, mentions: Sequence[dict[str, Any]], place: int) -> str:
-    canonical = mentions[place]["canonical"]
-    first = mentions[canonical]
-    return _link(mentions, canonical) or text[first["start"] : first["end"]]
+def links_of(mentions: Sequence[dict[str, Any]]) -> dict[int, str]:
+    """Return the page that each canonical mention, or else the first that stands for it, is linked to."""
+    own = {mention["canonical"]: mention["link"] for place, mention in enumerate(mentions)
+           if mention["canonical"] == place and mention["link"]}  # fmt: skip
+    first = {each["canonical"]: each["link"] for each in reversed(mentions) if each["link"]}
+    return first | own
 
 
 def shares_found(

@@ -1,4 +1,4 @@
-"""Reading documents exhaustively: what people mark, checked; what they agree on; the true relations that follow.
+"""Reading documents exhaustively: which are drawn, and what people mark in them, checked.
 
 A reading is a project of its own whose items are documents, so claims, slots, ledger and roles are those of any
 other. What people mark is kept beside the ledger, version by version.
@@ -6,45 +6,37 @@ other. What people mark is kept beside the ledger, version by version.
 
 from __future__ import annotations
 
-import json
-from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sqlalchemy.exc import IntegrityError
 
 from karat import _check
-from karat.documents.text import count_tokens, sentences_of, tokens_of
+from karat.documents.text import sentences_of, tokens_of
 from karat.math.annotation.reading import document_law, draw_documents, inclusion_of
 from karat.service.assignment import Answer
 from karat.service.campaign import Campaign, Option
 from karat.service.evaluation_task import EvaluationTask
-from karat.service.marks import Marked, agreed_relations, agreement, check_annotation, count_pairs, shares_found
+from karat.service.marks import check_annotation
 from karat.service.problems import Conflict, NotFound
-from karat.store import answers, desk, evaluations, people, projects
+from karat.store import desk, evaluations, people, projects
 from karat.store.projects import NewItem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
 
     from sqlalchemy.engine import Connection
 
     from karat.service.assignment import Assignment
-    from karat.service.pools import Pools
     from karat.store.answers import Event
     from karat.store.database import Database
-    from karat.store.evaluations import Annotation, EvaluationRow
+    from karat.store.evaluations import EvaluationRow
     from karat.store.people import User
     from karat.store.projects import Project
 
-    Relation = tuple[str, str, str]
-
 LAWS = ("uniform", "entity")
-OPTIONS = (
-    Option(value="done", label="Done", key="1", meaning="positive"),
-    Option(value="unreadable", label="Cannot be read", key="2", meaning="negative"),
-)
-_SEPARATOR = chr(31)
+DONE = Option(value="done", label="Done", key="1", meaning="positive")
+OPTIONS = (DONE, Option(value="unreadable", label="Cannot be read", key="2", meaning="negative"))
 
 
 def check_law(law: str, documents: Iterable[tuple[str, bool]], *, name: str = "law") -> None:
@@ -64,9 +56,8 @@ def reading_slug(slug: str) -> str:
 class Readings:
     """All readings of an installation."""
 
-    def __init__(self, database: Database, pools: Pools, assignment: Assignment, *, clock: Callable[[], float]) -> None:
+    def __init__(self, database: Database, assignment: Assignment, *, clock: Callable[[], float]) -> None:
         self._database = database
-        self._pools = pools
         self._assignment = assignment
         self._clock = clock
 
@@ -165,126 +156,5 @@ class Readings:
             elif content not in evaluations.annotations_by(connection, item_id, user_id, at=event.at):
                 raise Conflict(f"The request {request!r} was already used for other marks.")
 
-        answer = Answer(item_id, OPTIONS[0].value, request, None, seconds)
+        answer = Answer(item_id, DONE.value, request, None, seconds)
         self._assignment.answer(project, campaign, answer, user_id=user_id, alongside=keep)
-
-    # --- what follows
-
-    def marked(self, row: EvaluationRow) -> list[Marked]:
-        """Return the documents with what was marked in them by those who read them to the end."""
-        if row.reading_id is None:
-            return []
-        with self._database.read() as connection:
-            found = evaluations.latest_annotations(connection, row.reading_id)
-            standing = {(vote.item_id, vote.user_id): vote.value
-                        for vote in answers.list_votes(connection, row.reading_id)}  # fmt: skip
-            texts = evaluations.texts_of(connection, row.project_id, {each.document for each in found})
-        by_document: dict[str, list[Annotation]] = defaultdict(list)
-        for each in found:
-            if standing.get((each.item_id, each.user_id)) == OPTIONS[0].value:
-                by_document[each.document].append(each)
-        return [Marked(name, texts[name], [one.content for one in each], [one.user for one in each])
-                for name, each in by_document.items()]  # fmt: skip
-
-    def summary(self, project: Project, row: EvaluationRow, campaign: Campaign) -> dict[str, Any]:
-        """Return how far people agree, what they found and what it cost."""
-        task = EvaluationTask.from_dict(row.settings)
-        marked = self.marked(row)
-        with self._database.read() as connection:
-            known = evaluations.known_mentions(connection, row.project_id)
-            by_label = projects.count_labels(connection, project.id)
-            currency = projects.get_project(connection, row.project_id).settings["currency"]
-        tokens = pairs = 0
-        for document in marked:
-            for reading in document.readings:
-                tokens += count_tokens(document.text)
-                pairs += count_pairs(document.text, reading)
-        truths = [relation for document in marked if len(document.readings) >= campaign.votes
-                  for relation in agreed_relations(document, task)]  # fmt: skip
-        return {
-            "documents": sum(by_label.values()),
-            "read": by_label.get(1, 0),
-            "readings": sum(len(document.readings) for document in marked),
-            "agreement": agreement(marked),
-            "found": shares_found(marked, known, task),
-            "relations": len(truths),
-            "tokens": tokens,
-            "pairs": pairs,
-            "spent": tokens * task.token_price + pairs * task.pair_price,
-            "currency": currency,
-        }
-
-    def tell(self, row: EvaluationRow, *, stated_in: Mapping[Relation, int] | None = None) -> Told:
-        """Tell the pool the true relations of all documents that were read by everybody who should.
-
-        Each counts with one over the probability with which its document was drawn, and with one over the number of
-        documents that state it: as said now, else as said before, else one.
-        """
-        found = self._agreed(row)
-        counts = {**self._counts_before(row, found), **(stated_in or {})}
-        distinct = {each.relation for each in found}
-        if found:
-            relations = [_SEPARATOR.join(each.relation) for each in found]
-            documents = [each.document for each in found]
-            weights = [each.weight for each in found]
-            stated = [counts.get(each.relation) for each in found]
-            wanted = [weight / (count or 1) for weight, count in zip(weights, stated, strict=True)]
-            with self._pools.use(row) as pool:
-                state = pool.state
-                if (state.truth, state.documents, state.weights, state.stated_in) != (
-                    relations, documents, wanted, stated,
-                ):  # fmt: skip
-                    pool.tell_truth(relations, documents, weights=weights, stated_in=stated, replace=True)
-        return Told(len(found), len(distinct & counts.keys()), len(distinct - counts.keys()))
-
-    def read_in(self, row: EvaluationRow) -> dict[Relation, int]:
-        """Return each relation that readers agree on, with the number of documents read that state it."""
-        return _count(self._agreed(row))
-
-    def stated_in(self, row: EvaluationRow) -> dict[Relation, int]:
-        """Return how many documents state a relation, where that was told and can still be true."""
-        return self._counts_before(row, self._agreed(row))
-
-    def _counts_before(self, row: EvaluationRow, found: Sequence[_Agreed]) -> dict[Relation, int]:
-        read_in = _count(found)
-        with self._pools.use(row) as pool:
-            told = dict(zip(pool.state.truth, pool.state.stated_in, strict=True))
-        counts = {relation: told.get(_SEPARATOR.join(relation)) for relation in read_in}
-        return {
-            relation: count for relation, count in counts.items() if count is not None and count >= read_in[relation]
-        }
-
-    def _agreed(self, row: EvaluationRow) -> list[_Agreed]:
-        """Return what readers agree on in the documents that were read by everybody who should."""
-        if row.reading_id is None:
-            raise NotFound("No documents were drawn for this evaluation.")
-        task = EvaluationTask.from_dict(row.settings)
-        with self._database.read() as connection:
-            rows = projects.item_rows(connection, row.reading_id)
-        inclusion = {each.name: json.loads(each.payload)["inclusion"] for each in rows if each.label == 1}
-        return [
-            _Agreed(relation, document.name, 1.0 / inclusion[document.name])
-            for document in self.marked(row)
-            if document.name in inclusion
-            for relation in agreed_relations(document, task)
-        ]
-
-
-class Told(NamedTuple):
-    """How often true relations were read; how many distinct ones have a count of their documents, and how many none."""
-
-    relations: int
-    counted: int
-    uncounted: int
-
-
-class _Agreed(NamedTuple):
-    """A relation that readers state, in one document."""
-
-    relation: Relation
-    document: str
-    weight: float
-
-
-def _count(found: Iterable[_Agreed]) -> dict[Relation, int]:
-    return dict(Counter(each.relation for each in found))

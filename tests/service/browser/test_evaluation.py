@@ -347,6 +347,7 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
     assert 0.7 < spans < 1
     assert links == 1
     expect(owner.locator(".tiles")).to_contain_text("relations agreed3")
+    expect(owner.locator("#naming")).to_contain_text("Of 6 ends of relations, readers linked ")
     expect(owner.locator(".tiles")).to_contain_text("spent20.00 EUR")  # two people, 20 tokens, 0.50 each
     with owner.expect_download() as download:
         owner.get_by_role("link", name="The relations").click()
@@ -363,6 +364,32 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
     assert axe(owner) == []
     owner.get_by_role("button", name="Use for recall").click()
     expect(owner.locator(".said")).to_contain_text("3 true relations told, each counted once")
+
+
+def test_links_that_do_not_meet_are_told_before_a_submission_is_accepted(serve_made, open_page, tmp_path):
+    from playwright.sync_api import expect
+
+    write(tmp_path / "one.jsonl", [{"id": "one", "text": "Ann Lee works for Acme."}])
+    server = serve_made("evaluation", "create", "News", "--documents", "one.jsonl", "--votes", "1")
+    line = {"document": "one", "subject": "Ann Lee", "predicate": "employer", "object": "Acme",
+            "subject_mention": "Ann Lee", "subject_start": 0, "subject_end": 7, "object_mention": "Acme",
+            "object_start": 18, "object_end": 22}  # fmt: skip
+    page = open_page(viewport={"width": 1280, "height": 900})
+    sign_in(page, server)
+    page.goto(f"{server.url}/#/e/news")
+    for system, links in (("linked", {"subject_link": "wiki/Ann", "object_link": "wiki/Acme"}), ("bare", {})):
+        page.get_by_label("System").fill(system)
+        page.get_by_label("Predictions").set_input_files(write(tmp_path / f"{system}.jsonl", [{**line, **links}]))
+        page.get_by_role("button", name="Check").click()
+        card = page.locator(".submissions .card", has=page.get_by_role("heading", name=system))
+        card.wait_for()
+        if system == "linked":
+            expect(card.locator(".note")).to_have_count(0)
+            card.get_by_role("button", name="Accept and pay").click()
+            expect(card).to_contain_text("Accepted.")
+    expect(card.locator(".note")).to_contain_text("2 of the 2 names that earlier systems have too come without a link")
+    expect(page.locator(".said")).to_contain_text("The same relation then counts as two.")
+    assert axe(page) == []
 
 
 def test_no_payload_runs_while_an_evaluation_is_made(serve_made, open_page, tmp_path):

@@ -10,11 +10,11 @@ import pytest
 from karat.demo.relations import PREDICATES, make_corpus
 from karat.documents.text import Document, Mention, sentences_of
 from karat.errors import InvalidInput
+from karat.service.entities import agreed_relations
 from karat.service.evaluation_task import EvaluationTask, campaign_for
 from karat.service.marks import (
     Marked,
     agreed_mentions,
-    agreed_relations,
     agreement,
     check_annotation,
     count_pairs,
@@ -45,6 +45,10 @@ FULL = reading(mention("Ann Lee", "person", canonical=0), mention(*ACME, canonic
 
 def marked(*readings):
     return Marked("d", TEXT, list(readings), [f"r{k}" for k in range(len(readings))])
+
+
+def agreed(*readings):
+    return [each.relation for each in agreed_relations(marked(*readings), TASK)]
 
 
 def test_marks_that_fit_are_taken():
@@ -102,9 +106,9 @@ def test_what_most_readers_say():
         (0, 7, "person"), (18, 22, "organization"), (24, 27, "person"),
     ]  # fmt: skip
     assert agreed_mentions(marked(FULL, other, other), TASK) == [(0, 3, "person"), (18, 22, "organization")]
-    assert agreed_relations(marked(FULL, FULL, nothing), TASK) == [("Ann Lee", "employer", "wiki/Acme")]
-    assert agreed_relations(marked(FULL, nothing, nothing), TASK) == []
-    assert agreed_relations(marked(FULL, other), TASK) == []  # they call the subject by other names
+    assert agreed(FULL, FULL, nothing) == [("Ann Lee", "employer", "wiki/Acme")]
+    assert agreed(FULL, nothing, nothing) == []
+    assert agreed(FULL, other) == []  # they call the subject by other names
     kappas = agreement([marked(FULL, FULL, FULL)])
     assert kappas == {"spans": pytest.approx(1), "canonical": pytest.approx(1), "links": pytest.approx(1)}
     assert agreement([marked(FULL)]) == dict.fromkeys(kappas)
@@ -177,7 +181,7 @@ def test_from_reading_to_theta_with_the_law_corrected_for(house, evaluation, tmp
                                     content=gold(corpus, task.name), request=f"a{task.item_id}")  # fmt: skip
         assert house.assignment.next_tasks(reading_project, campaign, user_id=user.id, n=1).tasks == []
     assert house.feeds.is_done(reading_project)
-    summary = house.readings.summary(reading_project, row, campaign)
+    summary = house.reading_results.summary(reading_project, row)
     assert summary["read"] == 12
     assert summary["agreement"]["spans"] == pytest.approx(1)
     assert summary["found"]["together"] == pytest.approx([1, 1])
@@ -189,13 +193,13 @@ def test_from_reading_to_theta_with_the_law_corrected_for(house, evaluation, tmp
     found = house.submissions.submit(project, "half", path, by=house.owner(), name=path.name)
     main = house.campaign(project)
     house.submissions.accept(project, main, found.id, by=house.owner())
-    told = house.readings.tell(row)
+    told = house.reading_results.tell(row)
     assert told.relations == summary["relations"]
-    assert house.readings.tell(row) == told  # again changes nothing
+    assert house.reading_results.tell(row) == told  # again changes nothing
     with house.pools.use(row) as pool:
         state = pool.state
         events = pool.refresh()
-    assert house.readings.tell(row) == told
+    assert house.reading_results.tell(row) == told
     with house.pools.use(row) as pool:
         assert pool.refresh() == events
     with house.database.read() as connection:
@@ -228,9 +232,9 @@ def test_only_finished_readings_count(house, evaluation):
     (task,) = house.assignment.next_tasks(reading_project, campaign, user_id=user, n=1).tasks
     house.readings.annotate(reading_project, row, campaign, item_id=task.item_id, user_id=user, request="a",
                             content=gold(corpus, task.name))  # fmt: skip
-    assert len(house.readings.marked(row)) == 1
+    assert len(house.reading_results.marked(row)) == 1
     house.assignment.undo(reading_project, campaign, request="u", user_id=user)
-    assert house.readings.marked(row) == []
+    assert house.reading_results.marked(row) == []
     # what was marked is still there to go on with
     kept = house.readings.document(reading_project, row, task.item_id, user_id=user)["annotation"]
     assert kept == gold(corpus, task.name)

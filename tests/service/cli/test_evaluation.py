@@ -79,6 +79,54 @@ def test_submit_accept_and_read_the_leaderboard(server, folder, capsys, monkeypa
     assert list((folder / "copy-pools").rglob("log.jsonl"))
 
 
+def test_links_that_do_not_meet_are_said(server, folder, capsys, monkeypatch):
+    """Systems give links; one gives none, and is warned. The reader gives none, and is understood all the same."""
+    address, secret = server
+    monkeypatch.setenv("KARAT_TOKEN", secret)
+    lines = [json.loads(line) for line in (folder / "good.jsonl").read_text(encoding="utf-8").splitlines()]
+    write(folder / "bare.jsonl", [{**line, "subject_link": None, "object_link": None} for line in lines])
+    names = {line[end] for line in lines for end in ("subject", "object")}
+    assert main(["evaluation", "allow", address, "500", "1000"]) == 0
+    assert main(["evaluation", "submit", address, "linked", "good.jsonl"]) == 0
+    assert "Warning" not in capsys.readouterr().out
+    assert main(["evaluation", "submit", address, "bare", "bare.jsonl"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"Warning: {len(names):,} of the {len(names):,} names that earlier systems have too come without a" in said
+    house = Installation("karat.db")
+    try:
+        n_relations = _read_one_document(house, {line["document"]: line for line in lines})
+    finally:
+        house.close()
+    assert n_relations == 1
+    assert main(["evaluation", "truth", address]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    naming = "Of 2 ends of relations, 2 took the link that other readers or systems give the same words."
+    assert said == f"1 true relations told. {naming}"
+    assert main(["evaluation", "truth", address, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["naming"]["taken"] == 2
+
+
+def _read_one_document(house, stated):
+    """Read all documents, marking one relation in the first that a system finds one in; return how many there are."""
+    project = house.project("news")
+    slug = house.readings.create(project, house.evaluations.row(project), by=house.owner(), n=30, votes=1, seed=1)
+    reading, row, user = house.project(slug), house.evaluations.row(project), house.owner().id
+    campaign, left = house.campaign(reading), 1
+    for _ in range(30):
+        (task,) = house.assignment.next_tasks(reading, campaign, user_id=user, n=1).tasks
+        content = {"mentions": [], "relations": []}
+        if left and task.name in stated:
+            line, left = stated[task.name], 0
+            content["mentions"] = [
+                {"start": line[f"{end}_start"], "end": line[f"{end}_end"], "type": "person", "canonical": place,
+                 "link": None} for place, end in enumerate(("subject", "object"))
+            ]  # fmt: skip
+            content["relations"] = [{"subject": 0, "predicate": line["predicate"], "object": 1}]
+        house.readings.annotate(reading, row, campaign, item_id=task.item_id, user_id=user, content=content,
+                                request=str(task.item_id))  # fmt: skip
+    return house.reading_results.tell(row).relations
+
+
 @pytest.mark.parametrize(("arguments", "message"), [
     (["submit", "nowhere", "s", "good.jsonl", "--token", "t"], "'SERVER' must be like"),
     (["submit", "http://127.0.0.1:9/news", "s", "good.jsonl", "--token", "t"], "cannot be reached"),

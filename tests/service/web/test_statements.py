@@ -54,14 +54,18 @@ def test_a_relation_that_three_documents_state_counts_once(house, read):
     def recall():
         return house.evaluations.leaderboard(project, metric="recall", for_user=None)["pool_recall"]
 
-    assert house.readings.read_in(row) == {ANN: 3, BOB: 1}
-    assert house.readings.tell(row) == (4, 0, 2)
+    assert house.reading_results.read_in(row) == {ANN: 3, BOB: 1}
+    assert house.reading_results.tell(row)[:3] == (4, 0, 2)
     assert recall() == pytest.approx(3 / 4)  # over statements
-    assert house.readings.tell(row, stated_in={ANN: 3, BOB: 1}) == (4, 2, 0)
+    assert house.reading_results.tell(row, stated_in={ANN: 3, BOB: 1})[:3] == (4, 2, 0)
     assert recall() == pytest.approx(1 / 2)  # over distinct relations
-    assert house.readings.tell(row) == (4, 2, 0)  # what was counted stays counted
+    assert house.reading_results.tell(row)[:3] == (4, 2, 0)  # what was counted stays counted
     assert recall() == pytest.approx(1 / 2)
-    assert house.readings.tell(row, stated_in={ANN: 6, BOB: 1}) == (4, 2, 0)  # three more state it that were not read
+    assert house.reading_results.tell(row, stated_in={ANN: 6, BOB: 1})[:3] == (
+        4,
+        2,
+        0,
+    )  # three more state it that were not read
     assert recall() == pytest.approx(1 / 3)
 
 
@@ -89,7 +93,7 @@ def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
     ):
         path.write_text(bad, newline="")
         with pytest.raises(InvalidData) as caught:
-            read_counts(path, house.readings.read_in(row), n_documents=4)
+            read_counts(path, house.reading_results.read_in(row), n_documents=4)
         assert message in str(caught.value)
         answer = client.post(f"{base}/counted-truth", content=bad.encode(),
                              headers={"content-type": "application/octet-stream"})  # fmt: skip
@@ -100,7 +104,10 @@ def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
     filled = table.replace("3,", "3,4").replace("1,\r", "1,2\r")
     answer = client.post(f"{base}/counted-truth", content=filled.encode(),
                          headers={"content-type": "application/octet-stream"})  # fmt: skip
-    assert answer.json() == {"relations": 4, "counted": 2, "uncounted": 0}
+    told = answer.json()
+    assert (told["relations"], told["counted"], told["uncounted"]) == (4, 2, 0)
+    assert told["naming"]["sentence"] == "Of 4 ends of relations, 4 keep their names."
+    assert told["naming"]["doubt"] is None
     assert client.post(f"{base}/truth").json() == answer.json()
     assert client.get(f"{base}/relations.csv").text == filled  # what was filled in is there the next time
     with house.pools.use(row) as pool:
@@ -110,7 +117,7 @@ def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
 def test_a_relation_that_nobody_counted_counts_as_stated_once_and_is_said(house, read):
     """A document may be finished after the table was taken away, or be read again with other marks."""
     _, row = read
-    assert house.readings.tell(row, stated_in={ANN: 4}) == (4, 1, 1)
+    assert house.reading_results.tell(row, stated_in={ANN: 4})[:3] == (4, 1, 1)
     with house.pools.use(row) as pool:
         state = pool.state
     stated = {
@@ -122,5 +129,5 @@ def test_a_relation_that_nobody_counted_counts_as_stated_once_and_is_said(house,
 
 def test_a_count_that_reading_has_disproved_is_no_longer_kept(house, read):
     _, row = read
-    assert house.readings.tell(row, stated_in={ANN: 2, BOB: 1}) == (4, 2, 0)
-    assert house.readings.tell(row) == (4, 1, 1)  # three documents read state what two were said to
+    assert house.reading_results.tell(row, stated_in={ANN: 2, BOB: 1})[:3] == (4, 2, 0)
+    assert house.reading_results.tell(row)[:3] == (4, 1, 1)  # three documents read state what two were said to

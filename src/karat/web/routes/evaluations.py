@@ -69,7 +69,9 @@ def allow(body: shapes.NewAllowance, visit: Manage) -> shapes.Allowance:
 def list_submissions(visit: Submit) -> list[shapes.Submission]:
     """Return your submissions; all of them, if you own the evaluation. The latest come first."""
     of = None if visit.role == "owner" else visit.caller.user
-    return [_shape(visit, each) for each in reversed(visit.house.submissions.list(visit.project, of=of))]
+    found = visit.house.submissions.list(visit.project, of=of)
+    warnings = visit.house.link_warnings.of(visit.house.evaluations.row(visit.project), found)
+    return [_shape(visit, each, warnings.get(each.id, [])) for each in reversed(found)]
 
 
 @router.post("/submissions", status_code=201, openapi_extra={"requestBody": _BODY})
@@ -92,7 +94,8 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
         found = await run_in_threadpool(
             visit.house.submissions.accept_if_allowed, visit.project, visit.campaign, found.id, by=visit.caller.user
         )
-        return await run_in_threadpool(_shape, visit, found)
+        warnings = await run_in_threadpool(visit.house.link_warnings.of, row, [found])
+        return _shape(visit, found, warnings.get(found.id, []))
     finally:
         await run_in_threadpool(shutil.rmtree, folder, ignore_errors=True)
 
@@ -101,7 +104,8 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
 def accept(submission: ItemId, visit: Manage) -> shapes.Submission:
     """Let a submission into the pool: the labels it needs are asked for from here on, and cost."""
     found = visit.house.submissions.accept(visit.project, visit.campaign, submission, by=visit.caller.user)
-    return _shape(visit, found)
+    warnings = visit.house.link_warnings.of(visit.house.evaluations.row(visit.project), [found])
+    return _shape(visit, found, warnings.get(found.id, []))
 
 
 @router.delete("/submissions/{submission}", status_code=204)
@@ -133,12 +137,13 @@ def export_pool(visit: Annotated[Visit, Depends(InProject("manage", "read"))]) -
     return FileResponse(path, media_type="application/zip", filename=f"{visit.project.slug}-pool.zip", background=gone)
 
 
-def _shape(visit: Visit, found: Submission) -> shapes.Submission:
+def _shape(visit: Visit, found: Submission, warnings: list[str]) -> shapes.Submission:
     costs = [cost_of(visit.campaign, n) for n in (found.first_labels, found.most_labels)]
     return shapes.Submission(
         id=found.id, system=found.system, version=found.version, state=found.state, file=found.file,
         user=found.user, created_at=found.created_at, n_predictions=found.n_predictions, n_new=found.n_new,
         first=shapes.Cost(**costs[0]._asdict()), most=shapes.Cost(**costs[1]._asdict()),
+        warnings=warnings,
     )  # fmt: skip
 
 

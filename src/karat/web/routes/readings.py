@@ -9,7 +9,9 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Depends, Response
 
 from karat.service import statements
+from karat.service.naming import Naming
 from karat.service.problems import NotFound
+from karat.service.reading_results import Told
 from karat.service.sources import called
 from karat.store import evaluations
 from karat.store.evaluations import EvaluationRow
@@ -54,8 +56,8 @@ def annotate(body: shapes.MarkedDocument, visit: Label) -> Response:
 @router.get("/reading")
 def read_summary(visit: Annotated[Visit, Depends(InProject("watch"))]) -> shapes.ReadingSummary:
     """Return how far readers agree, what they found and what it cost."""
-    found = visit.house.readings.summary(visit.project, _row(visit), visit.campaign)
-    return shapes.ReadingSummary(**found)
+    found = visit.house.reading_results.summary(visit.project, _row(visit))
+    return shapes.ReadingSummary(**{**found, "naming": _naming(found["naming"])})
 
 
 @router.post("/reading/truth")
@@ -64,14 +66,14 @@ def tell_truth(visit: Manage) -> shapes.Told:
 
     How many documents state a relation, where that was told before, still counts.
     """
-    return shapes.Told(**visit.house.readings.tell(visit.house.evaluations.row(visit.project))._asdict())
+    return _told(visit.house.reading_results.tell(visit.house.evaluations.row(visit.project)))
 
 
 @router.get("/reading/relations.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
 def list_relations(visit: Manage) -> Response:
     """Return the relations that readers agree on, and in how many documents; the last column is to be filled in."""
-    row, readings = visit.house.evaluations.row(visit.project), visit.house.readings
-    text = statements.write_counts(readings.read_in(row), readings.stated_in(row))
+    row, results = visit.house.evaluations.row(visit.project), visit.house.reading_results
+    text = statements.write_counts(results.read_in(row), results.stated_in(row))
     headers = {"content-disposition": f'attachment; filename="{visit.project.slug}-relations.csv"'}
     return Response(text, media_type="text/csv", headers=headers)
 
@@ -88,8 +90,16 @@ def tell_counted_truth(
         path = Path(folder) / "relations.csv"
         path.write_bytes(table)
         with called(path, path.name):
-            counts = statements.read_counts(path, visit.house.readings.read_in(row), n_documents=n_documents)
-    return shapes.Told(**visit.house.readings.tell(row, stated_in=counts)._asdict())
+            counts = statements.read_counts(path, visit.house.reading_results.read_in(row), n_documents=n_documents)
+    return _told(visit.house.reading_results.tell(row, stated_in=counts))
+
+
+def _told(told: Told) -> shapes.Told:
+    return shapes.Told(**{**told._asdict(), "naming": _naming(told.naming)})
+
+
+def _naming(naming: Naming) -> shapes.Naming:
+    return shapes.Naming(**naming._asdict(), sentence=naming.sentence, doubt=naming.doubt)
 
 
 def _row(visit: Visit) -> EvaluationRow:

@@ -110,6 +110,8 @@ class Cost(BaseModel):
 
 
 class Submission(BaseModel):
+    """A submission; ``warnings`` say how its links differ from those of earlier systems, which never refuses it."""
+
     id: int
     system: str
     version: int | None
@@ -121,3 +123,4 @@ class Submission(BaseModel):
     n_new: int
     first: Cost
     most: Cost
+    warnings: list[str]

@@ -59,6 +59,25 @@ class Document(BaseModel):
     predicates: dict[str, str]
 
 
+class Naming(BaseModel):
+    """How the ends of distinct true relations came to their names.
+
+    Readers linked them; or they took a link of other readers or of systems, or a name of systems that leave them
+    unlinked; or they keep their names. ``links`` counts what readers linked to words that systems link too, ``known``
+    those links that systems give as well; ``doubt`` warns if these are few.
+    """
+
+    ends: int
+    linked: int
+    taken: int
+    called: int
+    named: int
+    links: int
+    known: int
+    sentence: str
+    doubt: str | None
+
+
 class ReadingSummary(BaseModel):
     documents: int
     read: int
@@ -66,6 +85,7 @@ class ReadingSummary(BaseModel):
     agreement: dict[str, float | None]
     found: dict[str, Any] | None
     relations: int
+    naming: Naming
     tokens: int
     pairs: int
     spent: float
@@ -78,3 +98,4 @@ class Told(BaseModel):
     relations: int
     counted: int
     uncounted: int
+    naming: Naming
