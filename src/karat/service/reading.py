@@ -16,6 +16,7 @@ from sqlalchemy.exc import IntegrityError
 from karat import _check
 from karat.documents.text import count_tokens, sentences_of, tokens_of
 from karat.math.annotation.reading import document_law, draw_documents, inclusion_of
+from karat.service import money
 from karat.service.assignment import Answer
 from karat.service.campaign import Campaign, Option
 from karat.service.evaluation_task import EvaluationTask
@@ -210,7 +211,7 @@ class Readings:
             "relations": len(truths),
             "tokens": tokens,
             "pairs": pairs,
-            "spent": tokens * task.token_price + pairs * task.pair_price,
+            "spent": money.total((tokens, task.token_price), (pairs, task.pair_price)),
             "currency": currency,
         }
 

@@ -26,6 +26,7 @@ Belong = Annotated[Visit, Depends(InProject("belong"))]
 Submit = Annotated[Visit, Depends(InProject("submit", "submit"))]
 Manage = Annotated[Visit, Depends(InProject("manage", "manage"))]
 Metric = Annotated[Literal["f1", "precision", "recall"], Query(description="What to rank by.")]
+Most = Annotated[int | None, Query(ge=0, le=10**9, description="The most labels that you agreed to.")]
 System = Annotated[str, Query(min_length=1, max_length=100, description="The system's name.")]
 File = Annotated[str, Query(min_length=1, max_length=200, description="The file's name; its ending says its format.")]
 _BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
@@ -98,9 +99,13 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
 
 
 @router.post("/submissions/{submission}/accept")
-def accept(submission: ItemId, visit: Manage) -> shapes.Submission:
-    """Let a submission into the pool: the labels it needs are asked for from here on, and cost."""
-    found = visit.house.submissions.accept(visit.project, visit.campaign, submission, by=visit.caller.user)
+def accept(submission: ItemId, visit: Manage, most: Most = None) -> shapes.Submission:
+    """Let a submission into the pool: the labels it needs are asked for from here on, and cost.
+
+    The answer says what it needs as things are; with ``most``, a price that rose above it is refused.
+    """
+    by = visit.caller.user
+    found = visit.house.submissions.accept(visit.project, visit.campaign, submission, by=by, most=most)
     return _shape(visit, found)
 
 
