@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
-from karat import _sql
+from karat import _check, _sql
 from karat.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -90,13 +90,16 @@ def _check_encoding(path: Path) -> None:
             try:
                 decoder.decode(chunk)
             except UnicodeDecodeError as error:
-                line += chunk[: max(error.start, 0)].count(b"\n")
-                raise InvalidData(f"{path.name}, line {line}: not UTF-8 text.") from None
+                read, place = bytes(error.object), error.start  # with what the last chunk left over
+                line += read[:place].count(b"\n")
+                before = read[read.rfind(b"\n", 0, place) + 1 : place].decode("utf-8", "replace")
+                reason = _check.no_utf8(read[place:], after=before)
+                raise InvalidData(f"{path.name}, line {line}: {reason}") from None
             line += chunk.count(b"\n")
     try:
         decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        raise InvalidData(f"{path.name}, line {line}: not UTF-8 text.") from None
+    except UnicodeDecodeError as error:
+        raise InvalidData(f"{path.name}, line {line}: {_check.no_utf8(error.object)}") from None
 
 
 def _csv_table(path: Path, *, delimiter: str) -> str:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _check
 from karat.documents import relations
-from karat.errors import InvalidData, InvalidInput
+from karat.errors import InvalidInput
 from karat.formats.sizes import refuse_oversize
 from karat.service import money
 from karat.service.problems import Conflict, NotAllowed, NotFound
+from karat.service.sources import called
 from karat.store import evaluations, projects
 
 if TYPE_CHECKING:
@@ -85,17 +87,17 @@ class Submissions:
         if project.state == "closed":
             raise NotAllowed("The evaluation is closed.")
         before = self._stored(project)
+        _refuse_alike(before, system)
         _refuse_foreign(before, system, by)
         _refuse_many(before, system, by)
-        try:
+        with called(path, name):
             checked = self._check(row, path)
             with self._pools.use(row) as pool:
                 price = _price(pool, checked)
-        except InvalidData as error:  # the sender knows the file by its name, not by where it lies here
-            raise InvalidData(str(error).replace(f"{path.parent}/", ""), defects=error.defects) from None
         with self._database.write() as connection:
             projects.lock_project(connection, project.id)
             before = evaluations.list_submissions(connection, project.id)
+            _refuse_alike(before, system)
             _refuse_foreign(before, system, by)  # again: others may have submitted while the file was checked
             _refuse_many(before, system, by)
             id_ = evaluations.add_submission(
@@ -251,6 +253,20 @@ def _price(pool: Pool, file: Path) -> dict[str, int]:
     found = pool.preview(file)
     return {"n_predictions": found.n_predictions, "n_new": found.n_new, "first_labels": found.first,
             "most_labels": found.most, "priced_at": at}  # fmt: skip
+
+
+def _refuse_alike(before: Sequence[Submission], system: str) -> None:
+    """Refuse a name that people would take for another one."""
+    alike = next((each.system for each in before if _plain(each.system) == _plain(system)), system)
+    if alike != system and all(each.system != system for each in before):
+        reason = "only in case" if alike.casefold() == system.casefold() else "only in case or in Unicode form"
+        raise Conflict(f"The name {system!r} differs {reason} from {alike!r}, a system that was submitted before; "
+                       "write it the same or choose another.")  # fmt: skip
+
+
+def _plain(name: str) -> str:
+    """Return what names have in common that look alike."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _refuse_foreign(before: Sequence[Submission], system: str, by: User) -> None:

@@ -136,7 +136,10 @@ def test_a_token_of_the_right_scope_submits(client_of, house, team, base, shared
 
 
 @pytest.mark.parametrize(("file", "body", "message"), [
-    ("a.exe", b"id\n1\n", "a.unknown: unknown ending"),
+    ("a.exe", b"id\n1\n", "a.exe: unknown ending; known are .csv, .tsv, .jsonl."),
+    ("wrong.zip", b"no zip", "wrong.zip: unknown ending; known are .csv, .tsv, .jsonl."),
+    ("no ending", b"id\n1\n", "no ending: unknown ending"),
+    ("\u0000/<b>.csv", b"id\n1\n", "<b>.csv, line 1: 'document' is missing"),
     ("../../etc/x.jsonl", b"{}\n", "x.jsonl, line 1: 'document' is missing"),
     ("bad.csv", "document,subject\nä\n".encode("latin-1"), "bad.csv"),
     ("x.jsonl", b"\xff\xfe\x00", "UTF-8"),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import shutil
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -30,7 +30,7 @@ Most = Annotated[int | None, Query(ge=0, le=10**9, description="The most labels 
 System = Annotated[str, Query(min_length=1, max_length=100, description="The system's name.")]
 File = Annotated[str, Query(min_length=1, max_length=200, description="The file's name; its ending says its format.")]
 _BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-_ENDINGS = (*FORMATS, ".parquet", ".run", ".trec")
+_ENDINGS = (*FORMATS, ".ndjson", ".parquet", ".run", ".trec")
 
 
 @router.get("/evaluation")
@@ -83,7 +83,7 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
     folder = visit.house.pools.incoming(row) / f"upload-{secrets.token_hex(8)}"
     folder.mkdir(parents=True)
     try:
-        path = folder / _harmless_name(file)
+        path = folder / _stored_name(file)
         with path.open("wb") as stream:
             async for chunk in request.stream():
                 await run_in_threadpool(stream.write, chunk)
@@ -147,10 +147,7 @@ def _shape(visit: Visit, found: Submission) -> shapes.Submission:
     )  # fmt: skip
 
 
-def _harmless_name(name: str) -> str:
-    """Return a file name for errors to name the file by, whatever was sent."""
-    last = re.split(r"[/\\]", name)[-1]
-    stem, dot, ending = last.rpartition(".")
-    suffix = f".{ending.lower()}" if dot and f".{ending.lower()}" in _ENDINGS else ".unknown"
-    safe = re.sub(r"[^\w .-]", "_", stem).encode()[:150].decode(errors="ignore")
-    return (safe.strip(" .") or "predictions") + suffix
+def _stored_name(name: str) -> str:
+    """Return what a file is called here: its ending says its format, the rest is not its sender's."""
+    ending = PurePath(name).suffix.lower()
+    return secrets.token_hex(8) + (ending if ending in _ENDINGS else ".unknown")
