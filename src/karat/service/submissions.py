@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from karat import _check
 from karat.documents import relations
-from karat.errors import InvalidInput
+from karat.errors import InvalidData, InvalidInput
 from karat.formats.sizes import refuse_oversize
 from karat.service import money
 from karat.service.problems import Conflict, NotAllowed, NotFound
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 MOST_SYSTEM = 100
 MOST_WAITING = 30
 """Systems of one person that may wait to be accepted."""
+ITEM_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".run", ".trec")
 MOST_PREDICTIONS = 10_000_000
 """Of a submission of items; one of relations has a limit of its own."""
 
@@ -118,6 +119,8 @@ class Submissions:
         """Return the file that the pool takes; of relations, one with ids."""
         task = self._tasks.task(row)
         if task.kind != "relations":
+            if path.suffix not in ITEM_FORMATS:
+                raise InvalidData(f"{path.name}: unknown ending; known are {', '.join(ITEM_FORMATS)}.")
             refuse_oversize(path, most_rows=MOST_PREDICTIONS)
             return path
 

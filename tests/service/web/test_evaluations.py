@@ -158,6 +158,17 @@ def test_bad_files_are_refused_and_leave_nothing(owner, base, house, shared_task
     assert sorted(house.pools.incoming(row).rglob("*")) == before
 
 
+def test_a_form_is_not_taken_for_a_file(owner, base, shared_task):
+    body = "".join(json.dumps(line) + "\n" for line in shared_task.systems["system-02"])
+    files = {"file": ("x.jsonl", body)}
+    for path, query in ((f"{base}/submissions", {"system": "x", "file": "x.jsonl"}),
+                        ("/api/documents", {"name": "x.jsonl"}), ("/api/uploads", {"name": "x.jsonl"}),
+                        (f"{base}/import", {"format": "csv"})):  # fmt: skip
+        said = owner.post(path, params=query, files=files)
+        assert said.status_code == 400, said.text
+        assert "as `curl --data-binary @FILE` sends it; got a form." in said.json()["detail"]
+
+
 @pytest.mark.parametrize("announced", [True, False])
 def test_a_huge_upload_is_refused_and_leaves_nothing(house, shared_task, announced):
     """A gigabyte, announced or in pieces without end; what came before the limit would be a valid file."""

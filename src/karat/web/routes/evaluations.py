@@ -15,8 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from karat.documents.relations import FORMATS
 from karat.service import evaluation_export, guidelines
 from karat.service.problems import NotFound
-from karat.service.submissions import cost_of
+from karat.service.submissions import ITEM_FORMATS, cost_of
 from karat.store.evaluations import Submission
+from karat.web.body import receive_file
 from karat.web.deps import InProject, Visit
 from karat.web.shapes import evaluations as shapes
 from karat.web.shapes.base import ItemId
@@ -30,7 +31,7 @@ Most = Annotated[int | None, Query(ge=0, le=10**9, description="The most labels 
 System = Annotated[str, Query(min_length=1, max_length=100, description="The system's name.")]
 File = Annotated[str, Query(min_length=1, max_length=200, description="The file's name; its ending says its format.")]
 _BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-_ENDINGS = (*FORMATS, ".ndjson", ".parquet", ".run", ".trec")
+_ENDINGS = {*FORMATS, *ITEM_FORMATS}
 
 
 @router.get("/evaluation")
@@ -84,9 +85,7 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
     folder.mkdir(parents=True)
     try:
         path = folder / _stored_name(file)
-        with path.open("wb") as stream:
-            async for chunk in request.stream():
-                await run_in_threadpool(stream.write, chunk)
+        await receive_file(request, path)
         found = await run_in_threadpool(
             visit.house.submissions.submit, visit.project, system, path, by=visit.caller.user, name=file
         )
