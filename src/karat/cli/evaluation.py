@@ -202,6 +202,29 @@ def submissions(server: Server, token: Token, as_json: AsJson = False) -> None:
 
 
 @group.command()
+def status(server: Server, token: Token, as_json: AsJson = False) -> None:
+    """Show how far an evaluation is: labels, answers, and what was spent.
+
+    Examples:
+
+        karat evaluation status http://127.0.0.1:8000/shared-task
+    """
+    found = _call(server, token, "GET", "evaluation")
+    allowance = found["allowance"]
+    rows = [
+        ["labels", f"{found['labelled']:,}"],
+        ["to go", f"{found['open']:,}"],
+        ["answers", f"{found['answers']:,}"],
+        ["spent", f"{found['spent']:,.2f} {found['currency']}".strip()],
+        ["accepted unasked", f"{allowance['used'] + allowance['beyond']:,} of {allowance['in_all']:,} labels"],
+    ]
+    if as_json:
+        print_json(found)
+    else:
+        print_table([found["title"], ""], rows)
+
+
+@group.command()
 def allow(
     server: Server,
     each: Annotated[int, typer.Argument(help="Labels that one submission may need at most; 0: always ask.")],
