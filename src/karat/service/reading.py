@@ -16,7 +16,6 @@ from sqlalchemy.exc import IntegrityError
 from karat import _check
 from karat.documents.text import count_tokens, sentences_of, tokens_of
 from karat.math.annotation.reading import document_law, draw_documents, inclusion_of
-from karat.service import money
 from karat.service.assignment import Answer
 from karat.service.campaign import Campaign, Option
 from karat.service.evaluation_task import EvaluationTask
@@ -211,7 +210,7 @@ class Readings:
             "relations": len(truths),
             "tokens": tokens,
             "pairs": pairs,
-            "spent": money.total((tokens, task.token_price), (pairs, task.pair_price)),
+            "spent": tokens * task.token_price + pairs * task.pair_price,
             "currency": currency,
         }
 
