@@ -189,7 +189,7 @@ def bad_lines(corpus):
         "outside": ({**line, "subject_end": 99_999}, "are not in the document, which has"),
         "bytes": (in_bytes, "the offsets seem to count bytes, not characters"),
         "other text": ({**line, "object_mention": "Nobody"}, "object characters .* read .*, not 'Nobody'"),
-        "backwards": ({**line, "subject_start": line["subject_end"]}, "are not in the document"),
+        "backwards": ({**line, "subject_start": line["subject_end"]}, "hold nothing: the end must be greater"),
         "duplicate": (corpus.candidates[0], "the same instance stands already in line 1"),
         "predicate": ({**line, "predicate": "eats"}, "'predicate' must be one of birthplace, employer, seat"),
         "stray column": ({**line, "extra": 1}, "'extra' is unknown"),
