@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import math
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,6 +45,20 @@ def number(
     if not (math.isfinite(checked) and above < checked < below and least <= checked <= most):
         raise refuse(name, _range_in_words(above, below, least, most), value)
     return checked
+
+
+def no_number(name: str, text: str) -> InvalidInput:
+    """Word the error for text where a number is expected; the caller raises it.
+
+    Examples
+    --------
+    >>> print(no_number("half_width", "0,1"))
+    'half_width' must be a number with a point, as in 0.1; got '0,1'.
+    """
+    is_comma = re.fullmatch(r"[+-]?\d{0,9},\d{1,9}", text.strip())
+    return refuse(
+        name, f"a number with a point, as in {text.strip().replace(',', '.')}" if is_comma else "a number", text
+    )
 
 
 def fraction(name: str, value: float) -> float:
@@ -94,6 +110,21 @@ def finite_scores(name: str, values: ArrayLike) -> NDArray[np.float64]:
     if bad.size:
         raise refuse(name, "made of finite numbers", array[bad[0]].item(), f"It stands at position {bad[0]}.")
     return array
+
+
+def no_utf8(raw: bytes, *, after: str = "") -> str:
+    """Word what is wrong with text in which these bytes stand, and how to mend it; ``after`` stands before them.
+
+    Examples
+    --------
+    >>> no_utf8("ï".encode("latin1"), after="na")
+    "expected UTF-8 text; got the byte 0xef after 'na'. If it is Latin-1, `iconv -f latin1 -t utf-8` mends it."
+    """
+    kind = "UTF-16" if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "Latin-1"
+    place = f" after {after[-20:].strip()!r}" if after.strip() else ""
+    option = {"UTF-16": "utf-16", "Latin-1": "latin1"}[kind]
+    remedy = f"If it is {kind}, `iconv -f {option} -t utf-8` mends it."
+    return f"expected UTF-8 text; got the byte 0x{raw[0]:02x}{place}. {remedy}"
 
 
 def same_length(first: str, n_first: int, second: str, n_second: int) -> None:

@@ -198,7 +198,7 @@ export function Evaluation({ slug }: { slug: string }) {
         {each.warnings.map((text) => <p key={text} class="note">{text}</p>)}
         <p class="buttons">
           {owns && each.state === "checked" && <button class="primary" disabled={busy.value} onClick={() => void act(async () => {
-            await post(`${base}/submissions/${each.id}/accept`);
+            await post(`${base}/submissions/${each.id}/accept?most=${each.most.labels}`);
             return `${each.system} is accepted. What it needs is asked as soon as what was asked before is answered.`;
           })}>Accept and pay</button>}
           <button disabled={busy.value} onClick={() => leaving.value !== each.id ? void (leaving.value = each.id) : void act(async () => {

@@ -164,16 +164,68 @@ def submit(
     with open_to_send(predictions) as stream:
         query = {"system": system, "file": predictions.name}
         found = _call(server, token, "POST", "submissions", params=query, content=stream)
-    first, most = found["first"], found["most"]
-    money = f" ({first['money']:,.2f} to {most['money']:,.2f} {most['currency']})" if most["money"] else ""
     report(
         found,
-        f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. "
-        f"It needs {first['labels']:,} labels at first and {most['labels']:,} at most{money}. "
+        f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. {_price(found)} "
         + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool.")
         + "".join(f"\nWarning: {warning}" for warning in found["warnings"]),
         as_json=as_json,
     )
+
+
+def _price(found: dict[str, Any]) -> str:
+    money = f" ({_money(found)})" if found["most"]["money"] else ""
+    return f"It needs {found['first']['labels']:,} labels at first and {found['most']['labels']:,} at most{money}."
+
+
+def _money(found: dict[str, Any]) -> str:
+    first, most = found["first"], found["most"]
+    return f"{first['money']:,.2f} to {most['money']:,.2f} {most['currency']}".strip()
+
+
+@group.command()
+def submissions(server: Server, token: Token, as_json: AsJson = False) -> None:
+    """List submissions, the latest first; those that wait with what they would cost by now.
+
+    Examples:
+
+        karat evaluation submissions http://127.0.0.1:8000/shared-task
+    """
+    found = _call(server, token, "GET", "submissions")
+    if as_json:
+        print_json(found)
+        return
+    states = {"checked": "waits", "accepted": "in the pool", "retracted": "retracted"}
+    rows = [[str(each["id"]), each["system"], each["user"], states[each["state"]], f"{each['n_predictions']:,}",
+             f"{each['n_new']:,}", f"{each['first']['labels']:,} to {each['most']['labels']:,}", _money(each)]
+            for each in found]  # fmt: skip
+    print_table(["submission", "system", "of", "state", "predictions", "new", "labels", "cost"], rows)
+    for each in found:
+        for warning in each["warnings"]:
+            print_text(f"Warning: submission {each['id']}: {warning}")
+
+
+@group.command()
+def status(server: Server, token: Token, as_json: AsJson = False) -> None:
+    """Show how far an evaluation is: labels, answers, and what was spent.
+
+    Examples:
+
+        karat evaluation status http://127.0.0.1:8000/shared-task
+    """
+    found = _call(server, token, "GET", "evaluation")
+    allowance = found["allowance"]
+    rows = [
+        ["labels", f"{found['labelled']:,}"],
+        ["to go", f"{found['open']:,}"],
+        ["answers", f"{found['answers']:,}"],
+        ["spent", f"{found['spent']:,.2f} {found['currency']}".strip()],
+        ["accepted unasked", f"{allowance['used'] + allowance['beyond']:,} of {allowance['in_all']:,} labels"],
+    ]
+    if as_json:
+        print_json(found)
+    else:
+        print_table([found["title"], ""], rows)
 
 
 @group.command()
@@ -201,16 +253,19 @@ def accept(
     server: Server,
     submission: Annotated[int, typer.Argument(help="The submission's number.")],
     token: Token,
+    most: Annotated[int | None, typer.Option(help="Only if it needs no more labels than this, as things are.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Let a submission into the pool: what it needs is put before people, and costs.
 
     Examples:
 
-        karat evaluation accept http://127.0.0.1:8000/shared-task 1
+        karat evaluation accept http://127.0.0.1:8000/shared-task 1 --most 200
     """
-    found = _call(server, token, "POST", f"submissions/{submission}/accept")
-    report(found, f"{found['system']} (version {found['version']}) is in the pool.", as_json=as_json)
+    agreed = {} if most is None else {"most": most}
+    found = _call(server, token, "POST", f"submissions/{submission}/accept", params=agreed)
+    text = f"{found['system']} (version {found['version']}) is in the pool. {_price(found)}"
+    report(found, text, as_json=as_json)
 
 
 @group.command()

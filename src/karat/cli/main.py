@@ -13,7 +13,7 @@ import karat
 from karat.cli.output import complain, print_defects
 from karat.cli.pages import Command, Group
 from karat.cli.summaries import summary_of
-from karat.cli.wording import name_options
+from karat.cli.wording import explain_number, name_options
 from karat.errors import InvalidData, KaratError
 
 COMMANDS = (
@@ -107,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if word is None:
             raise
         where = getattr(getattr(error, "ctx", None), "command_path", "karat")
-        return complain(f"{word()} Try '{where} --help'.")
+        return complain(f"{explain_number(word(), arguments)} Try '{where} --help'.")
     if result == _INTERRUPTED:
         return complain("interrupted; nothing was left half written.")
     return result if isinstance(result, int) else 0

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from karat import _check
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _OTHER_NAMES = {
     "confidence_level": "confidence",
@@ -16,6 +18,25 @@ _OTHER_NAMES = {
     "rank": "at",
 }
 """Arguments of the library by the name that the parameter of a command has instead."""
+
+
+def explain_number(text: str, arguments: Sequence[str]) -> str:
+    """Return an error about an option whose number cannot be read, with what was given and what is expected.
+
+    Examples
+    --------
+    >>> text = "Invalid value for '--price': Input should be a valid number, unable to parse string as a number"
+    >>> explain_number(text, ["--price", "0,1"])
+    "'--price' must be a number with a point, as in 0.1; got '0,1'."
+    """
+    found = re.match(r"Invalid value for '(-[\w-]+)'.*parse string as an? (number|integer)", text)
+    given = re.search(rf"(?:^|\n){found[1]}[\n=](.*)", "\n".join(arguments)) if found else None
+    if found is None or given is None:
+        return text
+    option, value = found[1], given[1]
+    return str(
+        _check.no_number(option, value) if found[2] == "number" else _check.refuse(option, "a whole number", value)
+    )
 
 
 def name_options(text: str, command: Any, also: Mapping[str, str]) -> str:

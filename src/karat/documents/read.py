@@ -14,7 +14,7 @@ from karat.documents.mentions import MOST_FAULTS, MOST_MENTIONS, read_brat
 from karat.documents.text import Document, check_document
 from karat.errors import InvalidData
 from karat.formats.defects import Defects
-from karat.formats.streams import read_chunks
+from karat.formats.streams import find_bad_byte, read_chunks
 from karat.formats.strict_json import read_records
 
 if TYPE_CHECKING:
@@ -127,6 +127,8 @@ def _read_text(file: File, notes: File | None, defects: Defects) -> Document:
             raise InvalidData(f"{each.name}: expected at most {MOST_BYTES:,} bytes; it has {each.size:,}.")
     with file.open() as stream:
         text = "".join(read_chunks(stream)).replace("\r\n", "\n")
+    if (broken := find_bad_byte(text, file.name, 1)) is not None:
+        raise broken
     check_document(file.name, file.path.stem, text)
     mentions = () if notes is None else tuple(islice(read_brat(notes, text, defects), MOST_MENTIONS + 1))
     if notes is not None and len(mentions) > MOST_MENTIONS:

@@ -84,13 +84,13 @@ def check_relations(
                 said[f"{end}_entity"] = said.get(f"{end}_link") or said[end]
         _stop_at_many(defects)
     if len(defects):
-        raise defects.error("nothing was kept")
+        raise defects.by_line().error("nothing was kept")
     return [said for _, said in rows]
 
 
 def _stop_at_many(defects: Defects) -> None:
     if len(defects) >= MOST_FAULTS:
-        raise defects.error("nothing was kept, and the rest was not read")
+        raise defects.by_line().error("nothing was kept, and the rest was not read")
 
 
 def instance_id(row: Mapping[str, Any]) -> str:

@@ -79,14 +79,18 @@ def fault_of_span(text: str, start: int, end: int, mention: str) -> str | None:
     "characters 9 to 12 read 'nn.', not 'Ann'; the offsets seem to count bytes, not characters."
     >>> fault_of_span("Zoë met Ann.", 9, 13, "Ann.")
     'characters 9 to 13 are not in the document, which has 12; the offsets seem to count bytes, not characters.'
+    >>> fault_of_span("Zoë met Ann.", 8, 8, "Ann")
+    'characters 8 to 8 hold nothing: the end must be greater than the start.'
     """
-    inside = 0 <= start < end <= len(text)
+    if start >= end:
+        return f"characters {start} to {end} hold nothing: the end must be greater than the start."
+    inside = start >= 0 and end <= len(text)
     if inside and text[start:end] == mention:
         return None
     hint = "."
     for encoding, unit in (("utf-8", "bytes"), ("utf-16-le", "UTF-16 units")):
         data, size = text.encode(encoding, "surrogatepass"), 2 if encoding == "utf-16-le" else 1
-        if 0 <= start < end and data[size * start : size * end] == mention.encode(encoding, "surrogatepass"):
+        if start >= 0 and data[size * start : size * end] == mention.encode(encoding, "surrogatepass"):
             hint = f"; the offsets seem to count {unit}, not characters."
             break
     if not inside:

@@ -70,6 +70,13 @@ class Defects:
         except InvalidData as error:
             self.add(str(error), line=line)
 
+    def by_line(self) -> Defects:
+        """Return the defects of one file in the order of its lines."""
+        ordered = Defects()
+        for defect in sorted(self, key=lambda defect: defect.line or 0):
+            ordered.add(defect.message, line=defect.line)
+        return ordered
+
     def error(self, consequence: str) -> InvalidData:
         """Return the error that says the first and holds all."""
         if self._count == 1:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 
-from karat import _sql
+from karat import _check, _sql
 from karat.errors import InvalidData
 
 Source = str | Path | Sequence[str | Path]
@@ -94,7 +94,11 @@ def _first_line(path: Path) -> str:
     try:
         return raw.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise InvalidData(f"{path}, line 1: expected UTF-8 text; got the byte 0x{raw[error.start]:02x}.") from None
+        raise InvalidData(f"{path}, line 1: {_explain_byte(raw, error)}") from None
+
+
+def _explain_byte(raw: bytes, error: UnicodeDecodeError) -> str:
+    return _check.no_utf8(raw[error.start :], after=raw[: error.start].decode("utf-8-sig", "replace"))
 
 
 def _first_line_of_zstandard(path: Path) -> bytes:
@@ -119,8 +123,7 @@ def explain(path: Path, error: duckdb.Error) -> InvalidData:
                     if kind_of(path) == "json" and text.strip():
                         json.loads(text)
                 except UnicodeDecodeError as found:
-                    byte = raw[found.start]
-                    return InvalidData(f"{path}, line {number}: expected UTF-8 text; got the byte 0x{byte:02x}.")
+                    return InvalidData(f"{path}, line {number}: {_explain_byte(raw, found)}")
                 except json.JSONDecodeError as found:
                     return InvalidData(f"{path}, line {number}: expected a JSON object; {found.msg} at {found.colno}.")
     message = str(error)

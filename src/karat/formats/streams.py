@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from karat import _check
 from karat.errors import InvalidData, InvalidInput
 
 PathOrStream = str | Path | IO[str] | IO[bytes]
@@ -94,7 +95,9 @@ def find_bad_byte(text: str, name: str, line: int) -> InvalidData | None:
     if found is None:
         return None
     line += text.count("\n", 0, found.start())
-    return InvalidData(f"{name}, line {line}: expected UTF-8 text; got the byte 0x{ord(found[0]) - 0xDC00:02x}.")
+    before = text[text.rfind("\n", 0, found.start()) + 1 : found.start()]
+    raw = text[found.start() : found.start() + 2].encode("utf-8", "surrogateescape")
+    return InvalidData(f"{name}, line {line}: {_check.no_utf8(raw, after=before)}")
 
 
 def _decode(stream: IO[Any]) -> Iterator[str]:

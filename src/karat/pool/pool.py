@@ -10,6 +10,7 @@ from karat.math.pooled.estimate import METRICS
 from karat.pool.asking import Asking
 from karat.pool.law import LAWS
 from karat.pool.log import Log
+from karat.pool.preview import previews_hold
 from karat.pool.rating import contrast, rate
 from karat.pool.read import copy_ids
 from karat.pool.records import Records
@@ -182,6 +183,11 @@ class Pool:
         """Check a file of predictions as `add` does and say how many labels it would need; nothing is kept."""
         self._records.catch_up()
         return preview(self._records, Path(predictions), depth=depth)
+
+    def previews_hold(self, since: int) -> bool:
+        """Say whether what `preview` said when the log had so many events (see `refresh`) is what it would say now."""
+        n_events = self.refresh()
+        return since <= n_events and previews_hold(self._records.events_since(since), self._asking.everything)
 
     def items(self, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
         """Return what the predictions say about ids in columns other than id and score; ids without any are missing."""

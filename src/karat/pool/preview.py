@@ -12,6 +12,7 @@ from karat.pool.state import System
 from karat.pool.tables import files
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     import duckdb
@@ -43,6 +44,22 @@ class Preview:
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
         return asdict(self)
+
+
+def previews_hold(events: Iterable[Mapping[str, Any]], asked: Callable[[], set[str]]) -> bool:
+    """Say whether previews made before these events still hold; ``asked`` gives all ids asked for so far.
+
+    Only draws and judges change what the next system needs, and labels of ids that nobody asked for: an id that was
+    asked for is on no later system's account, answered or not.
+    """
+    told: set[str] = set()
+    for event in events:
+        kind = event["kind"]
+        if kind == "draw" or (kind == "add" and event["is_judge"]):
+            return False
+        if kind == "tell":
+            told.update(event["labels"])
+    return not told or told <= asked()
 
 
 def preview_draw(

@@ -31,6 +31,10 @@ class Records:
         """Number of events in the log."""
         return len(self._log.events)
 
+    def events_since(self, n_events: int) -> list[dict[str, Any]]:
+        """Return what came into the log after so many events."""
+        return self._log.events[n_events:]
+
     def append(self, event: dict[str, Any]) -> None:
         """Write an event to the log, inside `writing`."""
         self._log.append(event)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import codecs
 import csv
+import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import duckdb
 
-from karat import _sql
+from karat import _check, _sql
 from karat.errors import InvalidData
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ _GUESSED = re.compile(r"(DATE|TIME|TIMESTAMP|UUID)([ _].*)?")
 TREC_SUFFIXES = (".run", ".trec")
 QRELS_SUFFIXES = (".qrels", ".qrel")
 DELIMITED = {".csv": ",", ".tsv": "\t"}
-_SUFFIXES = (*DELIMITED, ".jsonl", ".ndjson", ".parquet", *TREC_SUFFIXES, *QRELS_SUFFIXES)
+_JSON = (".jsonl", ".ndjson")
+_KINDS = {list: "a list", str: "text", int: "a number", float: "a number", bool: "true or false", type(None): "null"}
+_SUFFIXES = (*DELIMITED, *_JSON, ".parquet", *TREC_SUFFIXES, *QRELS_SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,10 @@ class Source:
         """Refuse the file unless it has these columns."""
         missing = [name for name in names if name not in self.columns]
         if missing:
-            raise self.refuse(None, f"column '{missing[0]}' is missing; it has {', '.join(self.columns)}.")
+            mark = DELIMITED.get(self.path.suffix.lower())
+            stuck = mark is not None and len(self.columns) == 1 and re.search(r"[;,\t|]", self.columns[0])
+            hint = f" Cells must be separated by a {'comma' if mark == ',' else 'tab'}." if stuck else ""
+            raise self.refuse(None, f"column '{missing[0]}' is missing; it has {', '.join(self.columns)}.{hint}")
 
 
 def open_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
@@ -67,7 +73,7 @@ def open_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
         first_line = 2
     elif suffix == ".parquet":
         table = f"read_parquet({name})"
-    elif suffix in {".jsonl", ".ndjson"}:
+    elif suffix in _JSON:
         table = _json_table(connection, path)
     else:
         table = _trec_table(name, qrels=suffix in QRELS_SUFFIXES)
@@ -75,6 +81,8 @@ def open_source(connection: duckdb.DuckDBPyConnection, path: Path) -> Source:
         columns = tuple(str(row[0]) for row in connection.execute(f"DESCRIBE FROM {table}").fetchall())
     except duckdb.Error as error:
         raise unreadable(path, error) from None
+    if suffix in _JSON and columns == ("json",) and (fault := _no_object(path)) is not None:
+        raise fault
     sql = f"(SELECT row_number() OVER () - 1 AS line, * FROM {table})"
     source = Source(path=path, sql=sql, columns=columns, first_line=first_line)
     if suffix in TREC_SUFFIXES + QRELS_SUFFIXES:
@@ -91,13 +99,16 @@ def _check_encoding(path: Path) -> None:
             try:
                 decoder.decode(chunk)
             except UnicodeDecodeError as error:
-                line += chunk[: max(error.start, 0)].count(b"\n")
-                raise InvalidData(f"{path.name}, line {line}: not UTF-8 text.") from None
+                read, place = bytes(error.object), error.start  # with what the last chunk left over
+                line += read[:place].count(b"\n")
+                before = read[read.rfind(b"\n", 0, place) + 1 : place].decode("utf-8", "replace")
+                reason = _check.no_utf8(read[place:], after=before)
+                raise InvalidData(f"{path.name}, line {line}: {reason}") from None
             line += chunk.count(b"\n")
     try:
         decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        raise InvalidData(f"{path.name}, line {line}: not UTF-8 text.") from None
+    except UnicodeDecodeError as error:
+        raise InvalidData(f"{path.name}, line {line}: {_check.no_utf8(error.object)}") from None
 
 
 def _csv_table(path: Path, *, delimiter: str) -> str:
@@ -151,8 +162,33 @@ def _check_trec(connection: duckdb.DuckDBPyConnection, source: Source, *, n_fiel
 
 def unreadable(path: Path, error: duckdb.Error) -> InvalidData:
     """Say in our words what DuckDB stumbled over."""
+    if path.suffix.lower() in _JSON and (fault := _no_object(path)) is not None:
+        return fault
     text = str(error)
     line = re.search(r"[Ll]ine:? (\d+)", text)
     where = f", line {line.group(1)}" if line else ""
     reason = text.splitlines()[0].removeprefix("Invalid Input Error: ").rstrip(".")
+    if cells := re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text):
+        reason = f"expected {cells[1]} cells as in the header; got {cells[2]}"
+    elif "unterminated quote" in text:
+        reason = "a quote is not closed, or something follows it before the cell ends"
     return InvalidData(f"{path.name}{where}: {reason}.")
+
+
+def _no_object(path: Path) -> InvalidData | None:
+    """Return what is wrong with the first line that holds no JSON object; None if all do."""
+    with path.open(encoding="utf-8-sig") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                value = json.loads(line) if line.strip() else {}
+            except (ValueError, RecursionError) as error:
+                reason = (
+                    f"{error.msg} at character {error.colno}"
+                    if isinstance(error, json.JSONDecodeError)
+                    else "it is none"
+                )
+            else:
+                reason = "" if isinstance(value, dict) else f"got {_KINDS.get(type(value), 'something else')}"
+            if reason:
+                return InvalidData(f"{path.name}, line {number}: expected a JSON object; {reason}.")
+    return None

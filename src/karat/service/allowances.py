@@ -68,18 +68,26 @@ class Allowances:
 
     def beyond(self, project: Project) -> int:
         """Return what draws took beyond what submissions were counted with: it is of the allowance too."""
-        with self._database.read() as connection:
-            found = evaluations.list_submissions(connection, project.id)
-        with self._pools.use(self._tasks.row(project)) as pool:
-            return labels_beyond(pool.state, found)
+        with self._pools.use(self._tasks.row(project)) as pool, self._database.read() as connection:
+            return labels_beyond(pool.state, evaluations.list_submissions(connection, project.id))
 
-    def use(self, project: Project, labels: int, *, only_if_covered: bool = True) -> bool:
-        """Count labels against the allowance (or give them back); return whether it covers them."""
-        beyond = self.beyond(project) if only_if_covered else 0
-        with self._database.write() as connection:
+    def use(self, project: Project, labels: int) -> bool:
+        """Count labels against the allowance if it covers them; return whether it does."""
+        # the pool first, as everybody does who holds both: nothing is drawn or accepted between reading and counting
+        with self._pools.use(self._tasks.row(project)) as pool, self._database.write() as connection:
             task = self._locked_task(connection, project)
-            if only_if_covered and not task.allowance.covers(labels, beyond=beyond):
+            pool.refresh()  # other processes hold the project, not this pool
+            beyond = labels_beyond(pool.state, evaluations.list_submissions(connection, project.id))
+            if not task.allowance.covers(labels, beyond=beyond):
                 return False
-            allowance = replace(task.allowance, used=task.allowance.used + labels)
-            evaluations.set_settings(connection, project.id, replace(task, allowance=allowance).to_dict())
+            self._count(connection, project, task, labels)
         return True
+
+    def give_back(self, project: Project, labels: int) -> None:
+        """Count labels no longer that came to nothing."""
+        with self._database.write() as connection:
+            self._count(connection, project, self._locked_task(connection, project), -labels)
+
+    def _count(self, connection: Connection, project: Project, task: EvaluationTask, labels: int) -> None:
+        allowance = replace(task.allowance, used=task.allowance.used + labels)
+        evaluations.set_settings(connection, project.id, replace(task, allowance=allowance).to_dict())

@@ -13,6 +13,7 @@ from karat import _check
 from karat.documents import relations
 from karat.documents.text import count_tokens, sentences_of
 from karat.errors import InvalidInput
+from karat.service import money
 from karat.service.allowances import labels_beyond
 from karat.service.campaign import make_slug
 from karat.service.evaluation_task import EvaluationTask
@@ -119,11 +120,11 @@ class Evaluations:
             "labelled": sum(count for label, count in by_label.items() if label is not None),
             "open": by_label.get(None, 0),
             "answers": n_answers,
-            "spent": n_answers * campaign.price,
+            "spent": money.total((n_answers, campaign.price)),
             "price": campaign.price,
             "currency": campaign.currency,
             "allowance": {**asdict(task.allowance), "beyond": beyond},
-            "label_price": campaign.votes * campaign.price,
+            "label_price": money.multiply(campaign.votes, campaign.price),
         }
 
     def publish(self, project: Project, *, published: bool, by: User) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from karat.designs.base import FixedDesign
 from karat.designs.certifying import CertifyDesign
 from karat.math.certify.remaining import labels_left
+from karat.service import money
 
 if TYPE_CHECKING:
     from karat.designs.base import Design
@@ -56,4 +57,4 @@ def answers_needed(labels: int, spread: Spread, campaign: Campaign, *, has_gold:
     each = spread.on_labelled / spread.labelled_items if spread.labelled_items else campaign.votes
     share = campaign.gold_share if has_gold else 0.0
     answers = ceil(max(0.0, labels * each - spread.on_open) / (1.0 - share))
-    return Needed(labels, answers, answers * campaign.price)
+    return Needed(labels, answers, money.total((answers, campaign.price)))

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from karat.formats.formulas import neutralise
+from karat.service import money
 from karat.service.agreement import describe
 from karat.service.forecast import Needed, answers_needed, forecast_labels
 from karat.service.labels import read_labels
@@ -51,7 +52,7 @@ class Progress:
             "open": by_label[None],
             "answers": n_answers,
             "price": campaign.price,
-            "spent": n_answers * campaign.price,
+            "spent": money.total((n_answers, campaign.price)),
             "currency": campaign.currency,
             "done": design.done,
             "worst_over_target": over_target,
@@ -76,7 +77,7 @@ class Progress:
                     "answers": count,
                     "seconds": seconds,
                     "last_at": last,
-                    "cost": count * campaign.price,
+                    "cost": money.total((count, campaign.price)),
                     "on_gold": found.on_gold.get(id_),
                     "beside_others": found.beside_others.get(id_),
                 }

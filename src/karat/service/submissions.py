@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -9,12 +10,15 @@ from karat import _check
 from karat.documents import relations
 from karat.errors import InvalidData, InvalidInput
 from karat.formats.sizes import refuse_oversize
+from karat.service import money
 from karat.service.problems import Conflict, NotAllowed, NotFound
+from karat.service.sources import called
 from karat.store import evaluations, projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from karat.pool.pool import Pool
     from karat.service.allowances import Allowances
     from karat.service.campaign import Campaign
     from karat.service.evaluations import Evaluations
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 MOST_SYSTEM = 100
 MOST_WAITING = 30
 """Systems of one person that may wait to be accepted."""
+ITEM_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".run", ".trec")
 MOST_PREDICTIONS = 10_000_000
 """Of a submission of items; one of relations has a limit of its own."""
 
@@ -43,7 +48,7 @@ class Cost(NamedTuple):
 def cost_of(campaign: Campaign, labels: int) -> Cost:
     """Return what so many labels cost."""
     n_answers = labels * campaign.votes
-    return Cost(labels, n_answers, n_answers * campaign.price, campaign.currency)
+    return Cost(labels, n_answers, money.total((n_answers, campaign.price)), campaign.currency)
 
 
 class Submissions:
@@ -82,24 +87,23 @@ class Submissions:
             raise _check.refuse("system", f"a name of 1 to {MOST_SYSTEM} characters", system[:120])
         if project.state == "closed":
             raise NotAllowed("The evaluation is closed.")
-        before = self.list(project)
+        before = self._stored(project)
+        _refuse_alike(before, system)
         _refuse_foreign(before, system, by)
         _refuse_many(before, system, by)
-        try:
+        with called(path, name):
             checked = self._check(row, path)
             with self._pools.use(row) as pool:
-                preview = pool.preview(checked)
-        except InvalidData as error:  # the sender knows the file by its name, not by where it lies here
-            raise InvalidData(str(error).replace(f"{path.parent}/", ""), defects=error.defects) from None
+                price = _price(pool, checked)
         with self._database.write() as connection:
             projects.lock_project(connection, project.id)
             before = evaluations.list_submissions(connection, project.id)
+            _refuse_alike(before, system)
             _refuse_foreign(before, system, by)  # again: others may have submitted while the file was checked
             _refuse_many(before, system, by)
             id_ = evaluations.add_submission(
                 connection, project_id=project.id, user_id=by.id, system=system, state="checked", file=name[:200],
-                n_predictions=preview.n_predictions, n_new=preview.n_new, first_labels=preview.first,
-                most_labels=preview.most, created_at=self._clock(),
+                created_at=self._clock(), **price,
             )  # fmt: skip
             # inside the transaction: a file that cannot be kept leaves no row behind
             checked.replace(self._pools.incoming(row) / f"{id_}{checked.suffix}")
@@ -115,6 +119,8 @@ class Submissions:
         """Return the file that the pool takes; of relations, one with ids."""
         task = self._tasks.task(row)
         if task.kind != "relations":
+            if path.suffix not in ITEM_FORMATS:
+                raise InvalidData(f"{path.name}: unknown ending; known are {', '.join(ITEM_FORMATS)}.")
             refuse_oversize(path, most_rows=MOST_PREDICTIONS)
             return path
 
@@ -128,44 +134,91 @@ class Submissions:
         return checked
 
     def list(self, project: Project, *, of: User | None = None) -> list[Submission]:
-        """Return all submissions, or those of one person."""
-        with self._database.read() as connection:
-            found = evaluations.list_submissions(connection, project.id)
-        return [each for each in found if of is None or each.user_id == of.id]
+        """Return all submissions, or those of one person; those that wait with what they would cost by now."""
+        row = self._tasks.row(project)
+        wanted = [each for each in self._stored(project) if of is None or each.user_id == of.id]
+        return [self._priced(row, each) for each in wanted]
 
     def find(self, project: Project, id: int) -> Submission:
+        """Return one submission; if it waits, with what it would cost by now."""
+        return self._priced(self._tasks.row(project), self._find(project, id))
+
+    def _stored(self, project: Project) -> Sequence[Submission]:
+        with self._database.read() as connection:
+            return evaluations.list_submissions(connection, project.id)
+
+    def _find(self, project: Project, id: int) -> Submission:
         with self._database.read() as connection:
             found = evaluations.list_submissions(connection, project.id, id=id)
         if not found:
             raise NotFound(f"There is no submission {id}.")
         return found[0]
 
+    def _file(self, row: EvaluationRow, id: int) -> Path | None:
+        """Return the file of a submission that waits; None once another took its place."""
+        return next(self._pools.incoming(row).glob(f"{id}.*"), None)
+
+    def _priced(self, row: EvaluationRow, found: Submission) -> Submission:
+        """Return a submission with the price that holds now; it is found anew only if the pool's draws changed it."""
+        if found.state != "checked" or self._file(row, found.id) is None:
+            return found
+        with self._pools.use(row) as pool:
+            with self._database.read() as connection:  # again: somebody may have priced it while the pool was busy
+                (found,) = evaluations.list_submissions(connection, row.project_id, id=found.id)
+            file = self._file(row, found.id)
+            if found.state != "checked" or file is None or pool.previews_hold(found.priced_at):
+                return found
+            price = _price(pool, file)
+            with self._database.write() as connection:
+                evaluations.set_price(connection, found.id, **price)
+                return evaluations.list_submissions(connection, row.project_id, id=found.id)[0]
+
     def accept_if_allowed(self, project: Project, campaign: Campaign, id: int, *, by: User) -> Submission:
         """Accept a submission if the allowance covers the most that it may need; otherwise it waits for the owner."""
-        found = self.find(project, id)
-        if not self._allowances.use(project, found.most_labels):
-            return found
-        try:
-            return self.accept(project, campaign, id, by=by, unasked=True)
-        except BaseException:
-            if self.find(project, id).state != "accepted":
-                self._allowances.use(project, -found.most_labels, only_if_covered=False)
-            raise
+        with self._pools.use(self._tasks.row(project)):  # what is counted is what is accepted
+            found = self.find(project, id)
+            if found.state != "checked" or not self._allowances.use(project, found.most_labels):
+                return found
+            try:
+                return self.accept(project, campaign, id, by=by, unasked=True)
+            except BaseException:
+                if self._find(project, id).state != "accepted":
+                    self._allowances.give_back(project, found.most_labels)
+                raise
 
-    def accept(self, project: Project, campaign: Campaign, id: int, *, by: User, unasked: bool = False) -> Submission:
-        """Let a submission into the pool and put what it needs before people: from here on it costs."""
+    def accept(
+        self,
+        project: Project,
+        campaign: Campaign,
+        id: int,
+        *,
+        by: User,
+        most: int | None = None,
+        unasked: bool = False,
+    ) -> Submission:
+        """Let a submission into the pool and put what it needs before people: from here on it costs.
+
+        Parameters
+        ----------
+        most
+            The labels that its price named as the most; if it is more by now, nothing is accepted.
+        unasked
+            The allowance covers it.
+        """
         row = self._tasks.row(project)
-        found = self.find(project, id)
-        if found.state == "accepted":
-            return found
-        if found.state != "checked":
-            raise Conflict("This submission was retracted.")
-        later = [each for each in self.list(project) if each.system == found.system and each.id > id]
-        if later:
-            raise Conflict(f"{found.system!r} was submitted again since; accept the latest.")
         with self._pools.use(row) as pool:
+            found = self.find(project, id)
+            if found.state == "accepted":
+                return found
+            if found.state != "checked":
+                raise Conflict("This submission was retracted.")
+            if any(each.system == found.system and each.id > id for each in self._stored(project)):
+                raise Conflict(f"{found.system!r} was submitted again since; accept the latest.")
+            if most is not None and found.most_labels > most:
+                raise Conflict(f"{found.system!r} needs up to {found.most_labels:,} labels by now, not {most:,}: "
+                               "others came in since. Look at its price again.")  # fmt: skip
             version = 1 + sum(system.name == found.system for system in pool.state.systems)
-            file = next(iter(self._pools.incoming(row).glob(f"{id}.*")), None)
+            file = self._file(row, id)
             if file is None:
                 raise InvalidInput("The file of this submission is gone; submit it again.")
             pool.add(found.system, file, team=found.user, replace=True)
@@ -183,10 +236,10 @@ class Submissions:
     def retract(self, project: Project, id: int, *, by: User) -> None:
         """Take a submission back; its labels stay and go on serving the others."""
         row = self._tasks.row(project)
-        found = self.find(project, id)
-        if found.state == "retracted":
-            return
         with self._pools.use(row) as pool:
+            found = self._find(project, id)
+            if found.state == "retracted":
+                return
             if found.state == "accepted" and any(system.name == found.system for system in pool.systems):
                 pool.retract(found.system)
             with self._database.write() as connection:
@@ -195,6 +248,28 @@ class Submissions:
                                    system=found.system)  # fmt: skip
             for file in self._pools.incoming(row).glob(f"{id}.*"):
                 file.unlink(missing_ok=True)
+
+
+def _price(pool: Pool, file: Path) -> dict[str, int]:
+    """Return what a file's labels cost as things are, and when that was found."""
+    at = pool.refresh()  # before the preview, which takes in more if there is more
+    found = pool.preview(file)
+    return {"n_predictions": found.n_predictions, "n_new": found.n_new, "first_labels": found.first,
+            "most_labels": found.most, "priced_at": at}  # fmt: skip
+
+
+def _refuse_alike(before: Sequence[Submission], system: str) -> None:
+    """Refuse a name that people would take for another one."""
+    alike = next((each.system for each in before if _plain(each.system) == _plain(system)), system)
+    if alike != system and all(each.system != system for each in before):
+        reason = "only in case" if alike.casefold() == system.casefold() else "only in case or in Unicode form"
+        raise Conflict(f"The name {system!r} differs {reason} from {alike!r}, a system that was submitted before; "
+                       "write it the same or choose another.")  # fmt: skip
+
+
+def _plain(name: str) -> str:
+    """Return what names have in common that look alike."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def _refuse_foreign(before: Sequence[Submission], system: str, by: User) -> None:

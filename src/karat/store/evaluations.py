@@ -29,7 +29,10 @@ class EvaluationRow(NamedTuple):
 
 
 class Submission(NamedTuple):
-    """A file of predictions that passed all checks; ``version`` is that of the pool, once it is accepted."""
+    """A file of predictions that passed all checks; ``version`` is that of the pool, once it is accepted.
+
+    The price (``n_new``, ``first_labels``, ``most_labels``) was found when the pool's log had ``priced_at`` events.
+    """
 
     id: int
     project_id: int
@@ -43,6 +46,7 @@ class Submission(NamedTuple):
     first_labels: int
     most_labels: int
     created_at: float
+    priced_at: int
     user: str
 
 
@@ -106,6 +110,12 @@ def list_submissions(connection: Connection, project_id: int, *, id: int | None 
 
 def set_submission(connection: Connection, id: int, *, state: str, version: int | None) -> None:
     connection.execute(update(submissions).where(submissions.c.id == id).values(state=state, version=version))
+
+
+def set_price(connection: Connection, id: int, **price: int) -> None:
+    """Change the price of a submission that still waits; what was agreed to stays as it was."""
+    waiting = (submissions.c.id == id, submissions.c.state == "checked")
+    connection.execute(update(submissions).where(*waiting).values(price))
 
 
 # --- documents

@@ -325,6 +325,7 @@ submissions = Table(
     Column("first_labels", Integer, nullable=False),
     Column("most_labels", Integer, nullable=False),
     Column("created_at", Float(53), nullable=False),
+    Column("priced_at", Integer, nullable=False, server_default="0"),
     _one_of("state", SUBMISSION_STATES),
     Index(None, "project_id", "id"),
 )

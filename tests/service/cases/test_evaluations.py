@@ -189,7 +189,7 @@ def bad_lines(corpus):
         "outside": ({**line, "subject_end": 99_999}, "are not in the document, which has"),
         "bytes": (in_bytes, "the offsets seem to count bytes, not characters"),
         "other text": ({**line, "object_mention": "Nobody"}, "object characters .* read .*, not 'Nobody'"),
-        "backwards": ({**line, "subject_start": line["subject_end"]}, "are not in the document"),
+        "backwards": ({**line, "subject_start": line["subject_end"]}, "hold nothing: the end must be greater"),
         "duplicate": (corpus.candidates[0], "the same instance stands already in line 1"),
         "predicate": ({**line, "predicate": "eats"}, "'predicate' must be one of birthplace, employer, seat"),
         "stray column": ({**line, "extra": 1}, "'extra' is unknown"),
@@ -330,6 +330,28 @@ def test_some_systems_of_a_person_may_wait_each_with_one_file(house, tmp_path):
     send("another's", by=house.add_user("second"))
     house.submissions.retract(project, sent[3].id, by=house.owner())
     send("one more")
+
+
+@pytest.mark.parametrize(("later", "difference"), [
+    ("ALPHA Zoë", "only in case"), ("alpha Zoe\u0308", "only in case or in Unicode form"),
+    ("ａｌｐｈａ Zoë", "only in case or in Unicode form"),
+])  # fmt: skip
+def test_names_that_look_alike_are_refused(house, tmp_path, later, difference):
+    task = EvaluationTask(kind="items")
+    project = house.project(house.evaluations.create("Names", campaign_for(task), task, by=house.owner()))
+    path = tmp_path / "few.csv"
+
+    def send(name):
+        path.write_text("id\na\n")
+        return house.submissions.submit(project, name, path, by=house.owner(), name="few.csv")
+
+    send("alpha Zoë")
+    with pytest.raises(Conflict) as caught:
+        send(later)
+    assert f"The name {later!r} differs {difference} from 'alpha Zoë'" in str(caught.value)
+    assert [each.system for each in house.submissions.list(project)] == ["alpha Zoë"]
+    assert send("  alpha   Zoë ").system == "alpha Zoë"
+    assert send("alpha Zoe").system == "alpha Zoe"
 
 
 def test_too_many_predictions_are_not_read_to_the_end(corpus, tmp_path):

@@ -58,6 +58,11 @@ def answer_all(house, project, campaign, crowd, truth, rng):
             return positive, n_answers
 
 
+def rounded(board):
+    """Return a board without what the order of sums changes: matrix products differ in the last digits."""
+    return json.loads(json.dumps(board), parse_float=lambda digits: round(float(digits), 9))
+
+
 @pytest.mark.slow
 def test_twenty_systems_and_a_crowd_that_is_right_85_percent_of_the_time(tmp_path, capsys, root):
     """The leaderboard is that of a pool told the same votes, and costs a fraction of what the systems would alone."""
@@ -81,7 +86,7 @@ def test_twenty_systems_and_a_crowd_that_is_right_85_percent_of_the_time(tmp_pat
     pool, n_labels = label_pool(tmp_path / "library", files, lambda asked: {name: positive[name] for name in asked},
                                 n_votes=3, seed=2, half_width=0.1)  # fmt: skip
     library = pool.scores().to_dict()
-    assert board == library | {"hidden": 0, "doubt": None}
+    assert rounded(board) == rounded(library | {"hidden": 0, "doubt": None})
     assert any(note.startswith("Corrected for wrong labels") for note in board["notes"])
     pool.tell_errors(None)
     assert pool.scores().to_dict()["rows"] != board["rows"]  # as if the majority were always right

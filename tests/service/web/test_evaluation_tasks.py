@@ -129,6 +129,8 @@ def test_a_text_file_is_named_as_its_sender_named_it(owner):
 
 @pytest.mark.parametrize(("change", "field", "message"), [
     ({"half_width": 0.9}, "half_width", "'half_width' must be"),
+    ({"half_width": "0,1"}, "half_width", "'half_width' must be a number with a point, as in 0.1; got '0,1'."),
+    ({"price": "much"}, "price", "body.price: Input should be a valid number"),
     ({"confidence_level": 1.5}, "confidence_level", "'confidence_level' must be"),
     ({"read": 9}, "read", "'read' must be"),
     ({"read": 1, "read_law": "entity"}, "read_law", "Under 'entity' they would never be drawn: 1, 'a' the first."),

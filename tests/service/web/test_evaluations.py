@@ -136,7 +136,10 @@ def test_a_token_of_the_right_scope_submits(client_of, house, team, base, shared
 
 
 @pytest.mark.parametrize(("file", "body", "message"), [
-    ("a.exe", b"id\n1\n", "a.unknown: unknown ending"),
+    ("a.exe", b"id\n1\n", "a.exe: unknown ending; known are .csv, .tsv, .jsonl."),
+    ("wrong.zip", b"no zip", "wrong.zip: unknown ending; known are .csv, .tsv, .jsonl."),
+    ("no ending", b"id\n1\n", "no ending: unknown ending"),
+    ("\u0000/<b>.csv", b"id\n1\n", "<b>.csv, line 1: 'document' is missing"),
     ("../../etc/x.jsonl", b"{}\n", "x.jsonl, line 1: 'document' is missing"),
     ("bad.csv", "document,subject\nä\n".encode("latin-1"), "bad.csv"),
     ("x.jsonl", b"\xff\xfe\x00", "UTF-8"),
@@ -153,6 +156,17 @@ def test_bad_files_are_refused_and_leave_nothing(owner, base, house, shared_task
     assert str(house.pools.home) not in said.text
     assert len(owner.get(f"{base}/submissions").json()) == n_before
     assert sorted(house.pools.incoming(row).rglob("*")) == before
+
+
+def test_a_form_is_not_taken_for_a_file(owner, base, shared_task):
+    body = "".join(json.dumps(line) + "\n" for line in shared_task.systems["system-02"])
+    files = {"file": ("x.jsonl", body)}
+    for path, query in ((f"{base}/submissions", {"system": "x", "file": "x.jsonl"}),
+                        ("/api/documents", {"name": "x.jsonl"}), ("/api/uploads", {"name": "x.jsonl"}),
+                        (f"{base}/import", {"format": "csv"})):  # fmt: skip
+        said = owner.post(path, params=query, files=files)
+        assert said.status_code == 400, said.text
+        assert "as `curl --data-binary @FILE` sends it; got a form." in said.json()["detail"]
 
 
 @pytest.mark.parametrize("announced", [True, False])

@@ -197,13 +197,26 @@ def test_what_is_no_zip_is_refused(tmp_path):
         read_documents(tmp_path / "news.zip")
 
 
+@pytest.mark.parametrize(("raw", "said"), [
+    ("Zoë\r\nnaïve".encode("latin-1"), ("a.txt, line 1: expected UTF-8 text; got the byte 0xeb after 'Zo'. If it is "
+     "Latin-1, `iconv -f latin1 -t utf-8` mends it.")),
+    ("Zoë\nna".encode() + b"\xefve", "a.txt, line 2: expected UTF-8 text; got the byte 0xef after 'na'. If it"),
+    ("Zoë".encode("utf-16"), "a.txt, line 1: expected UTF-8 text; got the byte 0xff. If it is UTF-16, `iconv"),
+])  # fmt: skip
+def test_a_text_in_another_encoding_is_named_with_what_mends_it(tmp_path, raw, said):
+    (tmp_path / "a.txt").write_bytes(raw)
+    with pytest.raises(InvalidData) as caught:
+        read_documents(tmp_path / "a.txt")
+    assert str(caught.value).startswith(said)
+
+
 @pytest.mark.parametrize("ending", [".csv", ".jsonl"])
 def test_every_fault_of_a_submission_is_named(tmp_path, ending):
     good = {"document": "a", "subject": "Zoë", "predicate": "p", "object": "K", "subject_mention": "Zoë",
             "subject_start": 0, "subject_end": 3, "object_mention": "met", "object_start": 6,
             "object_end": 9}  # fmt: skip
-    rows = [good, {**good, "document": "b"}, {**good, "subject_end": 4}, {**good, "predicate": "q"}, good,
-            {**good, "object_start": -1}]  # fmt: skip
+    rows = [good, {**good, "document": "b"}, {**good, "subject_end": 4}, {**good, "object_start": -1}, good,
+            {**good, "predicate": "q"}]  # fmt: skip
     path = tmp_path / f"s{ending}"
     if ending == ".csv":
         path.write_text("\n".join(",".join(map(str, row)) for row in [good, *(each.values() for each in rows)]) + "\n")
@@ -213,7 +226,9 @@ def test_every_fault_of_a_submission_is_named(tmp_path, ending):
         check_relations(path, texts_of=lambda _: {"a": TEXT}, predicates=["p"])
     first = 2 if ending == ".csv" else 1
     said = {defect.line - first: defect.message for defect in caught.value.defects}
-    assert sorted(said) == [1, 2, 3, 4, 5]
+    assert list(said) == [1, 2, 3, 4, 5]  # in the order of lines, whatever was looked at first
+    messages = list(said.values())
+    assert [str(caught.value).index(message) for message in messages] == sorted(map(str(caught.value).index, messages))
     assert "no document 'b'" in said[1]
     assert "stands already in line" in said[4]
     assert said[2].startswith(f"s{ending}, line {first + 2}: subject characters 0 to 4")

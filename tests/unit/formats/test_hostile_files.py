@@ -9,6 +9,7 @@ import tracemalloc
 
 import pytest
 
+from karat import _check
 from karat.errors import InvalidData
 from karat.formats import argilla, label_studio, mturk, plain, prodigy, trec
 from karat.formats.strict_json import read_records
@@ -156,9 +157,9 @@ def test_every_kind_of_defect_is_named_by_its_line():
     assert found == [
         (3, "expected an answer such as 1, 0, yes, no or unsure; got 'maybe'."),
         (4, "expected 3 cells as in the header; got 2."),
-        (5, "expected UTF-8 text; got the byte 0xff."),
+        (5, _check.no_utf8(b"\xff", after="d")),
         (6, "expected a row of a CSV table; ',' expected after '\"'."),
-        (7, "expected UTF-8 text; got the byte 0xfe."),
+        (7, _check.no_utf8(b"\xfe", after="g")),
         (9, "expected text or a whole number; got ''."),
     ]
     assert "line 8: expected UTF-8" in list(caught.value.defects)[4].message  # the line of the byte itself

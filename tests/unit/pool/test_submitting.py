@@ -39,6 +39,40 @@ def test_the_price_is_known_before_it_is_paid(pool, tmp_path):
     assert 0 < half.most < preview.most
 
 
+def test_a_preview_holds_until_something_changes_it_and_no_longer(pool, tmp_path):
+    """After everything that can happen to a pool, previews made before it are compared with those made after it."""
+    files = [write(tmp_path / f"f{k}.csv", numbers) for k, numbers in
+             enumerate((range(300), range(250, 500), range(600, 650), range(100, 200)))]  # fmt: skip
+    names = [f"x{k}" for k in range(300)]
+
+    def answer():
+        pool.tell({name: int(name[1:]) % 3 > 0 for name in pool.next()[:7]})
+
+    steps = [
+        (True, lambda: pool.add("a", files[0])),  # what waits is not counted on
+        (False, pool.next),
+        (True, answer),
+        (True, lambda: pool.tell(dict.fromkeys(pool.next(), 1))),
+        (False, pool.next),  # the rest, after the pilot
+        (True, lambda: pool.tell_errors(None)),
+        (True, lambda: pool.tell_truth(names[:3])),
+        (True, lambda: pool.retract("a")),
+        (False, lambda: pool.tell({f"x{k}": 1 for k in range(300, 420)}, keep_unknown=True)),  # nobody asked
+        (True, lambda: pool.tell({f"y{k}": 1 for k in range(3)}, keep_unknown=True)),
+    ]
+    moved = 0
+    for holds, step in steps:
+        before, n_events = [pool.preview(file) for file in files[1:]], pool.refresh()
+        assert pool.previews_hold(n_events)
+        step()
+        after = [pool.preview(file) for file in files[1:]]
+        assert pool.previews_hold(n_events) is holds or before == after  # a needless look is no harm
+        assert before == after if holds else before != after
+        moved += before != after
+    assert moved == 3
+    assert not pool.previews_hold(pool.refresh() + 1)  # of another log
+
+
 def test_columns_reach_those_who_label(pool, tmp_path):
     pool.add("a", write(tmp_path / "a.csv", range(60), columns="subject object score".replace("score", "where")))
     pool.add("b", write(tmp_path / "b.csv", range(40, 90), columns="subject"))

@@ -53,7 +53,7 @@ class Estimate:
 
     def degrees_of_freedom(self, z: float = 0.0) -> NDArray[np.float64]:
         """Degrees of freedom of each of these variances (Satterthwaite): few where few units carry most of it."""
-        return satterthwaite(self.variance(z), self.influence**4 @ (1.0 / self.degrees))
+        return satterthwaite(self.variance(z), (self.influence**4 / self.degrees).sum(axis=1))
 
     def with_columns(self, influence: NDArray[np.float64]) -> Estimate:
         """Return the estimate with further influences, whose variances are known."""

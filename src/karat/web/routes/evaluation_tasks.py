@@ -12,6 +12,7 @@ from karat.service.access import Caller
 from karat.service.evaluation_beginning import EvaluationPlan, begin_evaluation
 from karat.service.evaluation_task import EvaluationTask
 from karat.service.sources import DOCUMENT_KINDS, Sources
+from karat.web.body import receive_file
 from karat.web.deps import Administrator, house_of
 from karat.web.shapes import evaluations as shapes
 
@@ -37,9 +38,7 @@ async def upload_documents(
     sources: Sources = request.app.state.sources
     source, path = sources.new_upload(name, user_id=caller.user.id, kinds=DOCUMENT_KINDS)
     try:
-        with path.open("wb") as stream:
-            async for chunk in request.stream():
-                stream.write(chunk)
+        await receive_file(request, path)
         return await run_in_threadpool(_preview, sources, source, name, caller.user.id)
     except BaseException:  # also where it was cut off because it is too large
         path.unlink(missing_ok=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 import shutil
+from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Depends, Query, Request, Response
@@ -15,8 +15,9 @@ from starlette.concurrency import run_in_threadpool
 from karat.documents.relations import FORMATS
 from karat.service import evaluation_export, guidelines
 from karat.service.problems import NotFound
-from karat.service.submissions import cost_of
+from karat.service.submissions import ITEM_FORMATS, cost_of
 from karat.store.evaluations import Submission
+from karat.web.body import receive_file
 from karat.web.deps import InProject, Visit
 from karat.web.shapes import evaluations as shapes
 from karat.web.shapes.base import ItemId
@@ -26,10 +27,11 @@ Belong = Annotated[Visit, Depends(InProject("belong"))]
 Submit = Annotated[Visit, Depends(InProject("submit", "submit"))]
 Manage = Annotated[Visit, Depends(InProject("manage", "manage"))]
 Metric = Annotated[Literal["f1", "precision", "recall"], Query(description="What to rank by.")]
+Most = Annotated[int | None, Query(ge=0, le=10**9, description="The most labels that you agreed to.")]
 System = Annotated[str, Query(min_length=1, max_length=100, description="The system's name.")]
 File = Annotated[str, Query(min_length=1, max_length=200, description="The file's name; its ending says its format.")]
 _BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
-_ENDINGS = (*FORMATS, ".parquet", ".run", ".trec")
+_ENDINGS = {*FORMATS, *ITEM_FORMATS}
 
 
 @router.get("/evaluation")
@@ -84,10 +86,8 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
     folder = visit.house.pools.incoming(row) / f"upload-{secrets.token_hex(8)}"
     folder.mkdir(parents=True)
     try:
-        path = folder / _harmless_name(file)
-        with path.open("wb") as stream:
-            async for chunk in request.stream():
-                await run_in_threadpool(stream.write, chunk)
+        path = folder / _stored_name(file)
+        await receive_file(request, path)
         found = await run_in_threadpool(
             visit.house.submissions.submit, visit.project, system, path, by=visit.caller.user, name=file
         )
@@ -101,9 +101,13 @@ async def submit(request: Request, visit: Submit, system: System, file: File) ->
 
 
 @router.post("/submissions/{submission}/accept")
-def accept(submission: ItemId, visit: Manage) -> shapes.Submission:
-    """Let a submission into the pool: the labels it needs are asked for from here on, and cost."""
-    found = visit.house.submissions.accept(visit.project, visit.campaign, submission, by=visit.caller.user)
+def accept(submission: ItemId, visit: Manage, most: Most = None) -> shapes.Submission:
+    """Let a submission into the pool: the labels it needs are asked for from here on, and cost.
+
+    The answer says what it needs as things are; with ``most``, a price that rose above it is refused.
+    """
+    by = visit.caller.user
+    found = visit.house.submissions.accept(visit.project, visit.campaign, submission, by=by, most=most)
     warnings = visit.house.link_warnings.of(visit.house.evaluations.row(visit.project), [found])
     return _shape(visit, found, warnings.get(found.id, []))
 
@@ -147,10 +151,7 @@ def _shape(visit: Visit, found: Submission, warnings: list[str]) -> shapes.Submi
     )  # fmt: skip
 
 
-def _harmless_name(name: str) -> str:
-    """Return a file name for errors to name the file by, whatever was sent."""
-    last = re.split(r"[/\\]", name)[-1]
-    stem, dot, ending = last.rpartition(".")
-    suffix = f".{ending.lower()}" if dot and f".{ending.lower()}" in _ENDINGS else ".unknown"
-    safe = re.sub(r"[^\w .-]", "_", stem).encode()[:150].decode(errors="ignore")
-    return (safe.strip(" .") or "predictions") + suffix
+def _stored_name(name: str) -> str:
+    """Return what a file is called here: its ending says its format, the rest is not its sender's."""
+    ending = PurePath(name).suffix.lower()
+    return secrets.token_hex(8) + (ending if ending in _ENDINGS else ".unknown")

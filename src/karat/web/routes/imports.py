@@ -11,6 +11,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from karat.errors import InvalidInput
 from karat.service.imports import Imported
+from karat.web.body import receive_file
 from karat.web.deps import InProject, Visit
 from karat.web.shapes import labelling as shapes
 
@@ -59,9 +60,7 @@ async def import_answers(
     meanings = read_meanings(meaning)
     with tempfile.TemporaryDirectory(prefix="karat-import-") as folder:
         path = Path(folder) / "file"
-        with path.open("wb") as stream:
-            async for chunk in request.stream():
-                stream.write(chunk)
+        await receive_file(request, path)
         result = await run_in_threadpool(_import, visit, Upload(path, Path(name).name), format, meanings, options)
     later.add_task(visit.house.studies.replenish, visit.project, visit.campaign)
     return shapes.Imported(**result._asdict())

@@ -9,6 +9,7 @@ from fastapi.concurrency import run_in_threadpool
 
 from karat.service.access import Caller
 from karat.service.sources import Sources
+from karat.web.body import receive_file
 from karat.web.deps import Administrator
 from karat.web.shapes import projects as shapes
 
@@ -32,9 +33,7 @@ async def upload(
     sources: Sources = request.app.state.sources
     source, path = sources.new_upload(name, user_id=caller.user.id)
     try:
-        with path.open("wb") as stream:
-            async for chunk in request.stream():
-                stream.write(chunk)
+        await receive_file(request, path)
         return await run_in_threadpool(_preview, sources, source, caller.user.id)
     except BaseException:  # also where it was cut off because it is too large
         path.unlink(missing_ok=True)
