@@ -9,11 +9,12 @@ export interface Project {
 }
 export interface Cell { name: string; value: unknown }
 export interface Task { item: number; fields: Cell[]; score: number | null; rank: number | null; votes: string[] | null }
-export interface Hand { tasks: Task[]; finished: boolean; retry_after: number | null; my_answers: number }
+export interface Hand { tasks: Task[]; finished: boolean; for_good: boolean; retry_after: number | null; my_answers: number }
 export interface Answer { item: number; value: string; request: string; note: string | null; seconds: number | null }
 export interface Taken { answers: { request: string; accepted: boolean; detail: string | null }[]; hand: Hand | null }
 export interface PastAnswer { item: number; kind: string; value: string | null; note: string | null; at: number; fields: Cell[] }
 export interface Me { name: string; is_admin: boolean; has_password: boolean; keys: Record<string, string> }
+export interface Token { id: number; name: string; scopes: string[]; created_at: number; used_at: number | null; secret: string | null }
 export interface Progress {
   n_items: number; method: string; laid_out: number; labelled: number; unsure: number; open: number; answers: number;
   price: number; spent: number; currency: string; done: boolean; worst_over_target: number | null; target_met: boolean | null;

@@ -41,8 +41,12 @@ class Feeds:
             return self._studies.replenish(project, campaign)
         return self._evaluations.replenish(project, campaign) if kind == "evaluation" else 0
 
+    def ends(self, project: Project) -> bool:
+        """Whether what is done stays done: to an evaluation somebody may always submit another system."""
+        return self.kind(project) != "evaluation"
+
     def is_done(self, project: Project) -> bool:
-        """Whether nothing more will be asked for."""
+        """Whether nothing more is asked for."""
         kind = self.kind(project)
         if kind == "campaign":
             return self._studies.design(project).done
