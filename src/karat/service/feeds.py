@@ -34,6 +34,10 @@ class Feeds:
             self._kinds[project.id] = kind
         return self._kinds[project.id]
 
+    def role_in_words(self, project: Project, role: str) -> str:
+        """Return what a role is called: who views an evaluation takes part in it."""
+        return "participant" if role == "viewer" and self.kind(project) == "evaluation" else role
+
     def replenish(self, project: Project, campaign: Campaign) -> int:
         """Lay out more items if they are needed; return how many."""
         kind = self.kind(project)

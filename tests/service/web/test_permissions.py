@@ -20,7 +20,8 @@ ALLOWED = {
 # what each route is for, said a second time: a rule changed by mistake does not go unnoticed
 RULES = {
     "GET /api/session": "anyone", "POST /api/session": "anyone", "POST /api/session/link": "anyone",
-    "POST /api/session/join": "anyone", "DELETE /api/session": "signed in", "PUT /api/session/password": "signed in",
+    "POST /api/session/invitation": "anyone", "POST /api/session/join": "anyone",
+    "DELETE /api/session": "signed in", "PUT /api/session/password": "signed in",
     "GET /api/sessions": "signed in", "DELETE /api/sessions/{session}": "signed in",
     "GET /api/tokens": "signed in", "POST /api/tokens": "signed in", "DELETE /api/tokens/{token}": "signed in",
     "DELETE /api/users/{user}": "administrator",
@@ -65,6 +66,7 @@ RULES = {
 BODIES = {
     "POST /api/session": {"name": "x", "password": "wrong password"},
     "POST /api/session/link": {"link": "x"},
+    "POST /api/session/invitation": {"invitation": "x"},
     "POST /api/session/join": {"invitation": "x", "name": "new", "password": "long enough!"},
     "PUT /api/session/password": {"password": "long enough!"},
     "PUT /api/session/keys": {"keys": {}},
