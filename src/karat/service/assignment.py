@@ -69,8 +69,9 @@ class Assignment:
             closed = project.state == "closed"
             return Hand([], finished=closed, for_good=closed, retry_after=None)
         tasks = self._claim(project, campaign, user_id, n)
-        if not tasks and self._feeds.replenish(project, campaign):
-            tasks = self._claim(project, campaign, user_id, n)
+        if not tasks:
+            self._feeds.replenish(project, campaign)
+            tasks = self._claim(project, campaign, user_id, n)  # somebody else may have laid out more meanwhile
         if tasks:
             return Hand(tasks, finished=False, for_good=False, retry_after=None)
         with self._database.read() as connection:

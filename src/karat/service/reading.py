@@ -14,13 +14,14 @@ import numpy as np
 from sqlalchemy.exc import IntegrityError
 
 from karat import _check
-from karat.documents.text import count_tokens, sentences_of, tokens_of
+from karat.documents.text import sentences_of, tokens_of
 from karat.math.annotation.reading import document_law, draw_documents, inclusion_of
 from karat.service.assignment import Answer
 from karat.service.campaign import Campaign, Option
 from karat.service.evaluation_task import EvaluationTask
-from karat.service.marks import Marked, agreed_relations, agreement, check_annotation, count_pairs, shares_found
+from karat.service.marks import Marked, agreed_relations, agreement, check_annotation, shares_found
 from karat.service.problems import Conflict, NotFound
+from karat.service.spending import effort_of
 from karat.store import answers, desk, evaluations, people, projects
 from karat.store.projects import NewItem
 
@@ -194,11 +195,7 @@ class Readings:
             known = evaluations.known_mentions(connection, row.project_id)
             by_label = projects.count_labels(connection, project.id)
             currency = projects.get_project(connection, row.project_id).settings["currency"]
-        tokens = pairs = 0
-        for document in marked:
-            for reading in document.readings:
-                tokens += count_tokens(document.text)
-                pairs += count_pairs(document.text, reading)
+        effort = effort_of(marked)
         truths = [relation for document in marked if len(document.readings) >= campaign.votes
                   for relation in agreed_relations(document, task)]  # fmt: skip
         return {
@@ -208,9 +205,8 @@ class Readings:
             "agreement": agreement(marked),
             "found": shares_found(marked, known, task),
             "relations": len(truths),
-            "tokens": tokens,
-            "pairs": pairs,
-            "spent": tokens * task.token_price + pairs * task.pair_price,
+            **effort._asdict(),
+            "spent": effort.cost(task),
             "currency": currency,
         }
 

@@ -61,6 +61,7 @@ RULES = {
     "POST /api/projects/{project}/import": "manage",
     "GET /api/projects/{project}/judges": "watch", "PUT /api/projects/{project}/judges/{judge}": "manage",
     "POST /api/projects/{project}/judges/{judge}/votes": "manage",
+    "GET /api/boards/{project}": "anyone",
     "GET /healthz": "anyone", "GET /metrics": "anyone",
 }  # fmt: skip
 BODIES = {
