@@ -80,3 +80,35 @@ def test_what_is_over_for_good_is_said_to_be(evaluation, open_page):
     page.evaluate("dispatchEvent(new Event('focus'))")
     page.wait_for_timeout(5000)
     assert asked == []
+
+
+def test_reading_goes_on_when_somebody_gives_a_document_back(serve_made, open_page, tmp_path):
+    from playwright.sync_api import expect
+
+    (tmp_path / "one.jsonl").write_text('{"id": "one", "text": "Ann Lee works for Acme."}\n')
+    server = serve_made("evaluation", "create", "News", "--documents", "one.jsonl", "--votes", "1", "--read", "1")
+    first = open_page()
+    first.goto(server.link)
+    first.get_by_role("heading", name="My projects").wait_for()
+    base = f"{server.url}/api/projects/news-documents"
+    link = first.request.post(f"{base}/invitations", data={"role": "annotator"}).json()["link"]
+    first.goto(f"{server.url}/#/r/news-documents")
+    first.locator(".reader").wait_for()
+    second = open_page()
+    second.goto(link)
+    expect(second.locator("main")).to_contain_text("As reader. You read documents and mark what they say.")
+    second.get_by_label("Choose a name").fill("ada")
+    second.get_by_label("Choose a password").fill("long enough!")
+    second.get_by_role("button", name="Join").click()
+    second.get_by_role("link", name="Read").click()
+    expect(second.get_by_role("status").filter(has_text="Others are finishing theirs")).to_be_visible()
+    assert Axe().run(second).response["violations"] == []
+    first.goto(f"{server.url}/#/")
+    first.request.post(f"{base}/release")
+    second.evaluate("dispatchEvent(new Event('focus'))")
+    second.locator(".reader").wait_for()
+    second.keyboard.press("1")
+    second.keyboard.press("d")
+    expect(second.get_by_role("status").filter(has_text="All done – thank you")).to_be_visible()
+    first.goto(f"{server.url}/#/r/news-documents")
+    expect(first.get_by_role("status").filter(has_text="All done – thank you")).to_be_visible()
