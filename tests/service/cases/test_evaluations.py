@@ -107,7 +107,8 @@ def test_from_submission_to_leaderboard_and_the_same_numbers_from_the_folder(
     assert board["doubt"].startswith("Labels are taken for right, and scores speak of the labels as given: ")
     assert house.feeds.is_done(project)
     described = house.evaluations.describe(project, campaign)
-    assert described["spent"] == pytest.approx(0.05 * n)
+    spent = house.spending.so_far(house.evaluations.row(project), campaign)
+    assert (spent.in_all, spent.reading) == (pytest.approx(0.05 * n), 0)
     assert described["labelled"] == n
 
 
