@@ -74,10 +74,17 @@ def take_all(page: Page, house: Installation, url: str, folder: Path) -> None:
     page.goto(f"{url}/#/e/relations-in-the-news")
     page.request.post(f"{url}/api/projects/relations-in-the-news/release")  # others shall answer what was shown here
     work(house, corpus)
+    page.reload()
     page.locator(".board").wait_for()
     page.locator(".submissions").wait_for()
     page.set_viewport_size({"width": 1000, "height": 1150})
     keep(page, PICTURES / "leaderboard.png")
+    house.evaluations.publish(house.project("relations-in-the-news"), audience="anyone", by=house.owner())
+    stranger = page.context.browser.new_context(locale="en-US", viewport={"width": 1000, "height": 860}).new_page()
+    stranger.goto(f"{url}/#/board/relations-in-the-news")
+    stranger.locator(".board").wait_for()
+    keep(stranger, PICTURES / "public-board.png")
+    stranger.context.close()
     page.set_viewport_size({"width": 1000, "height": 720})
     page.goto(f"{url}/#/r/relations-in-the-news-documents")
     page.locator(".reader").wait_for()
@@ -117,7 +124,7 @@ def look_around(page: Page, house: Installation, url: str, folder: Path) -> None
     reading = "r/relations-in-the-news-documents"
     screens = {"new": "new/evaluation", "board": "e/relations-in-the-news", "results": f"{reading}/results",
                "reading": reading, "aside": "r/aside-documents", "long": "r/long-documents",
-               "projects": ""}  # fmt: skip
+               "projects": "", "public": "board/relations-in-the-news", "me": "me"}  # fmt: skip
     state = page.context.storage_state()
     for size, view in {"wide": {"width": 1280, "height": 900}, "phone": {"width": 390, "height": 760}}.items():
         for scheme in ("light", "dark"):
@@ -130,7 +137,7 @@ def look_around(page: Page, house: Installation, url: str, folder: Path) -> None
                 other.wait_for_timeout(1500)
                 if name == "long":
                     other.locator(".reader").evaluate("each => each.scrollTo(0, each.scrollHeight)")
-                keep(other, folder / f"{name}-{size}-{scheme}.png", whole=name in {"new", "board", "results"})
+                keep(other, folder / f"{name}-{size}-{scheme}.png", whole=name in {"new", "board", "results", "public"})
             context.close()
 
 

@@ -9,11 +9,13 @@ export interface Project {
 }
 export interface Cell { name: string; value: unknown }
 export interface Task { item: number; fields: Cell[]; score: number | null; rank: number | null; votes: string[] | null }
-export interface Hand { tasks: Task[]; finished: boolean; retry_after: number | null; my_answers: number }
+export interface Hand { tasks: Task[]; finished: boolean; for_good: boolean; retry_after: number | null; my_answers: number }
 export interface Answer { item: number; value: string; request: string; note: string | null; seconds: number | null }
 export interface Taken { answers: { request: string; accepted: boolean; detail: string | null }[]; hand: Hand | null }
 export interface PastAnswer { item: number; kind: string; value: string | null; note: string | null; at: number; fields: Cell[] }
+export interface Invitation { title: string; kind: Project["kind"]; role: string }
 export interface Me { name: string; is_admin: boolean; has_password: boolean; keys: Record<string, string> }
+export interface Token { id: number; name: string; scopes: string[]; created_at: number; used_at: number | null; secret: string | null }
 export interface Progress {
   n_items: number; method: string; laid_out: number; labelled: number; unsure: number; open: number; answers: number;
   price: number; spent: number; currency: string; done: boolean; worst_over_target: number | null; target_met: boolean | null;
@@ -59,17 +61,18 @@ export interface Documents {
 }
 export interface Evaluation {
   title: string; role: string; kind: string; guidelines: Node[]; predicates: Record<string, string>; types: string[];
-  columns: string[]; half_width: number; confidence_level: number; law: string; published: boolean; n_documents: number;
-  n_tokens: number; labelled: number; open: number; answers: number; spent: number; price: number; currency: string;
+  columns: string[]; half_width: number; confidence_level: number; law: string; published: boolean; public: boolean; n_documents: number;
+  n_tokens: number; labelled: number; open: number; answers: number; spent: number; spent_judging: number; spent_reading: number; price: number; currency: string;
   reading: string | null; allowance: { each: number; in_all: number; used: number; beyond: number }; label_price: number;
 }
 export interface Standing {
   rank: number | null; system: string; version: number; precision: Bounds; recall: Bounds; f1: Bounds;
   n_predictions: number; n_labels: number;
 }
-export interface Leaderboard {
-  rows: Standing[]; metric: string; notes: string[]; doubt: string | null; hidden: number; n_labels?: number; n_pending?: number;
-  confidence_level?: number; guarantee?: string; n_items?: number;
+export interface Leaderboard { rows: Standing[]; metric: string; notes: string[]; doubt: string | null }
+export interface PublicBoard extends Leaderboard {
+  title: string; guidelines: Node[]; assumptions: string[]; n_labels: number; confidence_level: number | null; guarantee: string | null;
+  spent: number; spent_judging: number; spent_reading: number; currency: string;
 }
 export interface Cost { labels: number; answers: number; money: number; currency: string }
 export interface Submission {

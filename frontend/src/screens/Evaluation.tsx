@@ -3,46 +3,20 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import {
-  call, get, newRequest, post, Refusal, type Bounds, type Dispute, type Evaluation as Task, type Leaderboard, type Project, type Standing,
-  type Submission,
+  call, get, newRequest, post, Refusal, type Dispute, type Evaluation as Task, type Leaderboard, type Project, type Submission,
 } from "../api";
 import { Disputes } from "../parts/Disputes";
 import { Troubles, troubleOf, type Trouble } from "../parts/Field";
 import { Guidelines } from "../parts/Guidelines";
 import { Members } from "../parts/Members";
 import { money } from "../parts/money";
+import { Publication } from "../parts/Publication";
+import { number, Scores, type Metric } from "../parts/Scores";
+import { Spent } from "../parts/Spent";
 import { go, me } from "../state";
 
 const EVERY = 4000;
-const METRICS = ["f1", "precision", "recall"] as const;
-const NAMES: Record<string, string> = { f1: "F1", precision: "precision", recall: "recall" };
-const number = (value: number) => value.toLocaleString("en-US");
 const plural = (value: number, noun: string) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
-
-function Range({ score }: { score: Bounds }) {
-  return <span class="range">
-    <span>{score.estimate.toFixed(3)} <small>{score.low.toFixed(3)} – {score.high.toFixed(3)}</small></span>
-    <svg class="interval" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
-      <rect class="scale" x="0" y="3.5" width="100" height="1" />
-      <rect class="width" x={100 * score.low} y="1.5" width={Math.max(100 * (score.high - score.low), 0.6)} height="5" />
-      <rect class="point" x={100 * score.estimate - 0.5} y="0" width="1" height="8" />
-    </svg>
-  </span>;
-}
-
-function Board({ board, metric }: { board: Leaderboard; metric: string }) {
-  const shared = (row: Standing) => row.rank !== null && board.rows.filter((other) => other.rank === row.rank).length > 1;
-  return <div class="scroll" tabIndex={0} role="region" aria-label="Scores of all systems"><table class="board">
-    <thead><tr><th scope="col">rank</th><th scope="col">system</th>
-      {METRICS.map((name) => <th key={name} scope="col" aria-sort={name === metric ? "descending" : undefined}>{NAMES[name]}</th>)}
-      <th scope="col">predictions</th><th scope="col">labels</th></tr></thead>
-    <tbody>{board.rows.map((row) => <tr key={row.system}>
-      <td>{row.rank === null ? "–" : `${shared(row) ? "=" : ""}${row.rank}`}</td>
-      <th scope="row"><bdi>{row.system}</bdi>{row.version > 1 && <small> version {row.version}</small>}</th>
-      {METRICS.map((name) => <td key={name}><Range score={row[name]} /></td>)}
-      <td>{number(row.n_predictions)}</td><td>{number(row.n_labels)}</td></tr>)}</tbody>
-  </table></div>;
-}
 
 function AllowanceForm({ task, busy, onSave }: { task: Task; busy: boolean; onSave: (each: number, inAll: number) => void }) {
   const each = useSignal(String(task.allowance.each)), inAll = useSignal(String(task.allowance.in_all));
@@ -79,7 +53,7 @@ export function Evaluation({ slug }: { slug: string }) {
   const base = `/projects/${slug}`;
   const task = useSignal<Task | null>(null), board = useSignal<Leaderboard | null>(null);
   const submissions = useSignal<Submission[]>([]), problem = useSignal<Trouble | null>(null), said = useSignal("");
-  const metric = useSignal<typeof METRICS[number]>("f1"), name = useSignal(""), busy = useSignal(false), leaving = useSignal<number | null>(null);
+  const metric = useSignal<Metric>("f1"), name = useSignal(""), busy = useSignal(false), leaving = useSignal<number | null>(null);
   const project = useSignal<Project | null>(null), disputes = useSignal<Dispute[]>([]);
   const owns = task.value?.role === "owner", submits = task.value !== null && task.value.role !== "annotator";
 
@@ -142,10 +116,6 @@ export function Evaluation({ slug }: { slug: string }) {
       <p class="buttons">
         {now.role !== "viewer" && <a class="button primary" href={`#/p/${slug}/label`}>Label</a>}
         {now.reading !== null && owns && <a class="button" href={`#/r/${now.reading}/results`}>Documents</a>}
-        {owns && <button disabled={busy.value} onClick={() => void act(async () => {
-          await call("PUT", `${base}/publication`, { published: !now.published });
-          return now.published ? "The scores are hidden again." : "All members see all scores now.";
-        })}>{now.published ? "Hide scores" : "Publish scores"}</button>}
       </p>
     </div>
     {problem.value !== null && <Troubles trouble={problem.value} />}
@@ -153,21 +123,16 @@ export function Evaluation({ slug }: { slug: string }) {
     <dl class="tiles">
       <div class="tile"><dt>labels</dt><dd>{number(now.labelled)}{now.open > 0 && <small>{number(now.open)} to go</small>}</dd></div>
       <div class="tile"><dt>answers</dt><dd>{number(now.answers)}</dd></div>
-      <div class="tile"><dt>spent</dt><dd>{money(now.spent, now.currency)}</dd></div>
+      <Spent of={now} />
       {now.n_documents > 0 && <div class="tile"><dt>documents</dt><dd>{number(now.n_documents)}</dd></div>}
       <div class="tile"><dt>goal</dt><dd>± {now.half_width}<small>precision, {Math.round(100 * now.confidence_level)}% sure</small></dd></div>
     </dl>
-    <section aria-labelledby="board-title">
-      <div class="bar"><h2 id="board-title">Leaderboard</h2>
-        <label class="inline">ranked by <select value={metric.value} onChange={(event) => {
-          metric.value = event.currentTarget.value as typeof METRICS[number]; void refresh();
-        }}>{METRICS.map((each) => <option key={each} value={each}>{NAMES[each]}</option>)}</select></label></div>
-      {!now.published && <p class="note">Not published: {owns ? "participants see their own systems alone." : "you see your own systems alone, without ranks."}</p>}
-      {shown !== null && shown.rows.length > 0 ? <Board board={shown} metric={metric.value} /> : <p class="hint">Nobody is scored yet.</p>}
-      {shown !== null && shown.doubt !== null && <p class="note">{shown.doubt}</p>}
-      {shown?.rows.some((row) => row.rank !== null) && <p class="hint">Systems with the same rank (=) are not told apart by the labels.</p>}
-      {shown?.notes.map((text) => <p key={text} class="hint">{text}</p>)}
-    </section>
+    <Scores board={shown} metric={metric.value} onMetric={(chosen) => { metric.value = chosen; void refresh(); }}>
+      {owns ? <Publication slug={slug} task={now} busy={busy.value} onChange={(audience, text) => void act(async () => {
+        await call("PUT", `${base}/publication`, audience === "nobody" ? { published: false } : { published: true, audience });
+        return text;
+      })} /> : !now.published && <p class="note">Not published: you see your own systems alone, without ranks.</p>}
+    </Scores>
     {submits && <section aria-labelledby="submit-title">
       <h2 id="submit-title">Submit</h2>
       <form class="inline" onSubmit={submit}>
@@ -175,6 +140,7 @@ export function Evaluation({ slug }: { slug: string }) {
         <label class="wide">Predictions<input type="file" required accept=".csv,.tsv,.jsonl,.parquet,.run" /></label>
         <button class="primary" disabled={busy.value}>Check</button>
       </form>
+      <p>All or nothing: a file with any fault is refused as a whole, and a system is accepted, and scored, with all its predictions or not at all.</p>
       <p class="hint">{now.kind === "relations" ? "CSV, TSV or JSON lines; offsets count characters (Unicode code points) from 0, the end is not included. Columns:" : "CSV, TSV, JSON lines or Parquet with a column"}{" "}
         {now.columns.map((each, place) => <span key={each}>{place > 0 && ", "}<code>{each}</code></span>)}; perhaps <code>score</code>. {now.allowance.each > 0
           ? `What needs ${plural(now.allowance.each, "label")} or fewer is accepted at once, while ${plural(Math.max(now.allowance.in_all - now.allowance.used - now.allowance.beyond, 0), "label")} are left for that.`

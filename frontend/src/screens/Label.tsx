@@ -6,6 +6,7 @@ import { get, newRequest, post, Refusal, type Hand, type Option, type PastAnswer
 import { Guidelines } from "../parts/Guidelines";
 import { Item, show } from "../parts/Item";
 import { KeysPanel } from "../parts/KeysPanel";
+import { useAskAgain, Waiting } from "../parts/Waiting";
 import { Queue } from "../queue";
 import { me, messageOf } from "../state";
 
@@ -39,6 +40,7 @@ export function Label({ slug, user }: { slug: string; user: string }) {
     const waiting = new Set(queue.waiting.value.map((entry) => entry.answer.item));
     const fresh = next.tasks.filter((task) => !waiting.has(task.item));
     const shown = first ?? tasks.value[0]?.item; // what stands on the screen stays there
+    if (hand.value?.finished && fresh.length > 0 && first === undefined) flash.value = "There is more to judge";
     tasks.value = [...fresh.filter((task) => task.item === shown), ...fresh.filter((task) => task.item !== shown)];
     hand.value = next;
     problem.value = "";
@@ -51,7 +53,7 @@ export function Label({ slug, user }: { slug: string; user: string }) {
     try {
       const next = await queue.send(AHEAD);
       accept(next ?? (tasks.value.length < 2 ? await post<Hand>(`${base}/next`, { n: AHEAD }) : null));
-      if (project.value === null) project.value = await get<Project>(base);
+      if (project.value === null || tasks.value.length === 0) project.value = await get<Project>(base); // it may be paused by now
     } catch (error) { fail(error); }
   };
 
@@ -68,6 +70,7 @@ export function Label({ slug, user }: { slug: string; user: string }) {
     addEventListener("pagehide", leave);
     return () => { clearInterval(timer); removeEventListener("online", online); removeEventListener("pagehide", leave); leave(); };
   }, [slug]);
+  useAskAgain(slug, () => tasks.value.length === 0 && hand.value?.for_good !== true, sync);
   // before the item is painted, or a key that comes early would be undone
   useLayoutEffect(() => { began.current = Date.now(); note.value = review.value?.note ?? ""; noting.value = note.value !== ""; }, [current?.item]);
 
@@ -158,13 +161,8 @@ export function Label({ slug, user }: { slug: string; user: string }) {
         <h1>{title}</h1>
         <span class={`status ${queue.connection.value}`} role="status">{status}</span>
       </div>
-      {current === null
-        ? <div class={hand.value?.finished ? "empty finished" : "empty"}>
-            <h2>{hand.value === null ? "One moment" : hand.value.finished ? "All done – thank you" : project.value.state !== "open" ? "The project is paused" : "One moment"}</h2>
-            <p>{hand.value?.finished ? "There is nothing left for you to judge."
-              : hand.value === null ? problem.value || "Fetching items." : "Others are finishing their items; new ones come by themselves."}</p>
-          </div>
-        : <article class="task" aria-label="Item">
+      <div class="waiting" role="status">{current === null && <Waiting hand={hand.value} state={project.value.state} verb="judge" problem={problem.value} />}</div>
+      {current !== null && <article class="task" aria-label="Item">
             <p class="question">{question}</p>
             {review.value !== null && <p class="note">You said “{options.find((o) => o.value === review.value?.value)?.label ?? "skip"}”. Answer again to change it.</p>}
             <Item fields={current.fields} template={template} />

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { get, type Project } from "../api";
+import { abilities, roleName } from "../parts/roles";
 import { me, messageOf } from "../state";
 
 export function Projects() {
@@ -20,12 +21,14 @@ export function Projects() {
     <ul class="cards">
       {projects?.map((project) => <li key={project.slug} class="card">
         <h2>{project.title}</h2>
-        <p>{project.question}</p>
-        <p class="hint">{project.role}{project.state !== "open" && ` · ${project.state}`} · {project.my_answers.toLocaleString("en-US")} answers by you</p>
+        <p>{project.role === "viewer" ? abilities(project.kind, project.role) : project.question}</p>
+        <p class="hint">{roleName(project.kind, project.role)}{project.state !== "open" && ` · ${project.state}`}
+          {project.role !== "viewer" && ` · ${project.my_answers.toLocaleString("en-US")} answers by you`}</p>
         <p class="buttons">
           {project.role !== "viewer" && <a class="button primary" href={project.kind === "reading" ? `#/r/${project.slug}` : `#/p/${project.slug}/label`}>
             {project.kind === "reading" ? "Read" : "Label"}</a>}
-          {project.kind === "evaluation" && <a class="button" href={`#/e/${project.slug}`}>Leaderboard</a>}
+          {project.kind === "evaluation" && <a class={project.role === "viewer" ? "button primary" : "button"} href={`#/e/${project.slug}`}>
+            {project.role === "viewer" ? "Submit, and see scores" : "Leaderboard"}</a>}
           {project.kind === "reading" && project.role !== "annotator" && <a class="button" href={`#/r/${project.slug}/results`}>Results</a>}
           {project.kind === "campaign" && project.role !== "annotator" && <a class="button" href={`#/p/${project.slug}`}>Watch</a>}
         </p>

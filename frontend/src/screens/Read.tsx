@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import { get, newRequest, post, Refusal, type Hand, type Project, type TextDocument } from "../api";
 import { Guidelines } from "../parts/Guidelines";
 import { Line, type Piece } from "../parts/Line";
+import { useAskAgain, Waiting } from "../parts/Waiting";
 import { fromMarks, mark, pairsOf, standFor, toggle, toMarks, unmark, type Mark, type Sheet } from "../marks";
 import { me, messageOf } from "../state";
 
@@ -27,7 +28,7 @@ function inBlocks(lines: Piece[][]): Piece[][][] {
 
 export function Read({ slug, user }: { slug: string; user: string }) {
   const base = `/projects/${slug}`;
-  const project = useSignal<Project | null>(null), text = useSignal<TextDocument | null>(null), finished = useSignal(false);
+  const project = useSignal<Project | null>(null), text = useSignal<TextDocument | null>(null), hand = useSignal<Hand | null>(null);
   const sheet = useSignal<Sheet>(EMPTY), phase = useSignal<"mentions" | "relations">("mentions");
   const anchor = useSignal(0), cursor = useSignal(0), pair = useSignal(0), flipped = useSignal(false);
   const problem = useSignal(""), said = useSignal(""), saving = useSignal(false);
@@ -39,10 +40,12 @@ export function Read({ slug, user }: { slug: string; user: string }) {
   };
   const load = async () => {
     try {
-      project.value ??= await get<Project>(base);
-      const hand = await post<Hand>(`${base}/next`, { n: 1 });
-      const task = hand.tasks[0];
-      if (task === undefined) { text.value = null; finished.value = true; return; }
+      const next = await post<Hand>(`${base}/next`, { n: 1 });
+      const task = next.tasks[0];
+      if (project.value === null || task === undefined) project.value = await get<Project>(base); // it may be paused by now
+      problem.value = "";
+      hand.value = next;
+      if (task === undefined) { text.value = null; return; }
       const found = await get<TextDocument>(`${base}/documents/${task.item}`);
       let kept = fromMarks(found.annotation);
       try { kept = JSON.parse(localStorage.getItem(draft(task.item)) ?? "null") ?? kept; } catch { /* a damaged draft is no draft */ }
@@ -51,6 +54,7 @@ export function Read({ slug, user }: { slug: string; user: string }) {
     } catch (error) { fail(error); }
   };
   useEffect(() => { void load(); }, [slug]);
+  useAskAgain(slug, () => text.value === null && hand.value?.for_good !== true, load);
 
   const keep = (next: Sheet) => {
     sheet.value = next;
@@ -178,8 +182,9 @@ export function Read({ slug, user }: { slug: string; user: string }) {
     return () => { removeEventListener("keydown", listen); removeEventListener("pointerup", release); };
   }, [slug, text.value]);
 
-  if (project.value === null || (text.value === null && !finished.value)) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
-  if (text.value === null) return <main><div class="empty finished"><h1>All done – thank you</h1><p>There is nothing left for you to read.</p></div></main>;
+  if (project.value === null || (text.value === null && hand.value === null)) return <main><p role="status">{problem.value || "Loading…"}</p></main>;
+  if (text.value === null) return <main><h1>{project.value.title}</h1><div class="waiting" role="status">
+    <Waiting hand={hand.value} state={project.value.state} verb="read" problem={problem.value} /></div></main>;
   const found = text.value, two = pairNow(), span = chosen(), mine = current();
   const typeNumber = (type: string) => 1 + found.types.indexOf(type) % 4;
   const looks = found.tokens.map(() => "token");

@@ -1,5 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
-import { call, post } from "../api";
+import { call, post, type Invitation } from "../api";
+import { abilities, roleName } from "../parts/roles";
+import { Tokens } from "../parts/Tokens";
 import { go, me, messageOf, whoAmI } from "../state";
 
 function Problem({ text }: { text: string }) {
@@ -35,6 +37,8 @@ export function UseLink({ secret }: { secret: string }) {
 
 export function Join({ secret }: { secret: string }) {
   const [name, setName] = useState(""), [password, setPassword] = useState(""), [problem, setProblem] = useState("");
+  const [to, setTo] = useState<Invitation | null>(null);
+  useEffect(() => { post<Invitation>("/session/invitation", { invitation: secret }).then(setTo, (error) => setProblem(messageOf(error))); }, []);
   const submit = async (event: Event) => {
     event.preventDefault();
     try {
@@ -44,7 +48,8 @@ export function Join({ secret }: { secret: string }) {
     } catch (error) { setProblem(messageOf(error)); }
   };
   return <main class="narrow">
-    <h1>You are invited to label</h1>
+    <h1>You are invited{to !== null && <>: <bdi>{to.title}</bdi></>}</h1>
+    {to !== null && <p>As {roleName(to.kind, to.role)}. {abilities(to.kind, to.role)}</p>}
     <form onSubmit={submit}>
       {me.value === null ? <>
         <label>Choose a name<input autocomplete="username" autocapitalize="none" required maxLength={64} value={name}
@@ -68,9 +73,9 @@ export function Account() {
       setPassword(""); setSaid("Saved. Your other sessions have ended."); await whoAmI();
     } catch (error) { setSaid(messageOf(error)); }
   };
-  return <main class="narrow">
+  return <main class="account">
     <h1>{me.value?.name}</h1>
-    <form onSubmit={submit}>
+    <form class="password" onSubmit={submit}>
       <input class="away" autocomplete="username" value={me.value?.name} readOnly tabIndex={-1} aria-hidden="true" />
       <label>{me.value?.has_password ? "New password" : "Choose a password, to sign in without a link"}
         <input type="password" autocomplete="new-password" required minLength={10} value={password}
@@ -79,5 +84,6 @@ export function Account() {
       <p role="status">{said}</p>
       <button class="primary">Save</button>
     </form>
+    <Tokens />
   </main>;
 }

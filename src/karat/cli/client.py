@@ -46,7 +46,7 @@ class Client:
         if not self.address.startswith(("http://", "https://")):
             raise InvalidInput(f"'--server' must be an address with http:// or https://; got {self.address!r}.")
         if not secret or not secret.isascii() or not secret.isprintable():
-            raise InvalidInput("'--token' or KARAT_TOKEN must be an API token; make one with POST /api/tokens.")
+            raise InvalidInput("'--token' or KARAT_TOKEN must be an API token; make one on the page, under your name.")
         headers = {"authorization": f"Bearer {secret}"}
         # a redirect is no answer: followed, it would carry the token to wherever it points
         self._client = httpx2.Client(

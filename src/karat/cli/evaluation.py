@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from karat._check import one_of
 from karat.cli.client import Client, open_to_send
 from karat.cli.options import AsJson, Db
 from karat.cli.output import print_json, print_table, print_text, report
@@ -42,19 +43,26 @@ OPTIONS = {
 
 Server = Annotated[str, typer.Argument(help="The evaluation's address, as in https://karat.example/shared-task.")]
 Token = Annotated[
-    str, typer.Option(envvar="KARAT_TOKEN", help="An API token; make one with `POST /api/tokens`.", show_default=False)
+    str,
+    typer.Option(envvar="KARAT_TOKEN", help="An API token; make one on the page, under your name.", show_default=False),
 ]
 
 
-def _call(address: str, token: str, method: str, path: str, **options: Any) -> Any:
-    """Return what a server answers about the evaluation at https://host/project (the page's address will do)."""
+def _parts(address: str) -> tuple[str, str]:
+    """Return the server's address and the evaluation's name, from https://host/project or the page's address."""
     parts = urllib.parse.urlsplit(address)
     names = [part for part in f"{parts.path}/{parts.fragment}".split("/") if part not in {"", "p", "e"}]
     if parts.scheme not in {"http", "https"} or not parts.netloc or len(names) != 1:
         raise InvalidInput(f"'SERVER' must be like https://karat.example/shared-task; got {address!r}.")
-    with Client(f"{parts.scheme}://{parts.netloc}", token) as client:
-        project = urllib.parse.quote(urllib.parse.unquote(names[0]), safe="")
-        return client.send(method, f"/api/projects/{project}/{path}", **options).json()
+    return f"{parts.scheme}://{parts.netloc}", urllib.parse.quote(urllib.parse.unquote(names[0]), safe="")
+
+
+def _call(address: str, token: str, method: str, path: str, **options: Any) -> Any:
+    """Return what a server answers about the evaluation at https://host/project (the page's address will do)."""
+    host, project = _parts(address)
+    with Client(host, token) as client:
+        response = client.send(method, f"/api/projects/{project}/{path}", **options)
+        return response.json() if response.content else None
 
 
 @group.command()
@@ -293,6 +301,29 @@ def scores(
 
 def _cell(score: dict[str, float]) -> str:
     return f"{score['estimate']:.3f} [{score['low']:.3f}, {score['high']:.3f}]"
+
+
+@group.command()
+def publish(
+    server: Server,
+    token: Token,
+    to: Annotated[str, typer.Option(help="members, anyone (a public page), or nobody (hide them again).")] = "members",
+    as_json: AsJson = False,
+) -> None:
+    """Show all scores to all members, or to anyone; or hide them again.
+
+    Examples:
+
+        karat evaluation publish http://127.0.0.1:8000/shared-task --to anyone
+    """
+    one_of("--to", to, ("members", "anyone", "nobody"))
+    body = {"published": to != "nobody", **({} if to == "nobody" else {"audience": to})}
+    _call(server, token, "PUT", "publication", json=body)
+    host, name = _parts(server)
+    page = f"{host}/#/board/{name}" if to == "anyone" else None
+    said = {"members": "All members see all scores now.", "anyone": f"Anyone sees all scores at {page}",
+            "nobody": "Participants see the scores of their own systems alone."}  # fmt: skip
+    report({"audience": to, "page": page}, said[to], as_json=as_json)
 
 
 @group.command()

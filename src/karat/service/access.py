@@ -31,7 +31,10 @@ SESSION_DAYS = 30
 LINK_DAYS = {"sign-in": 1 / 12, "invitation": 14}  # two hours; two weeks
 TRIES_OF_NAME, TRIES_OF_ADDRESS = 5, 50
 BRAKE_SECONDS = 15 * 60
+NOTED_EVERY = 3600
+"""Seconds within which a token's use is written down once: reading shall not cost a write each time."""
 LEAST_PASSWORD, MOST_PASSWORD = 10, 200
+USED_UP = "This invitation is used up or too old; ask for a new one."
 _DAY = 86_400
 # OWASP's recommendation of 2024 for Argon2id: 19 MiB, two passes, one lane
 _HASHER = PasswordHash((Argon2Hasher(time_cost=2, memory_cost=19_456, parallelism=1),))
@@ -120,6 +123,14 @@ class Access:
             projects.add_audit(connection, "invite", now=now, user_id=by, project_id=project.id, role=role)
         return secret
 
+    def read_invitation(self, secret: str) -> tuple[int, str]:
+        """Return the project to which an invitation leads, and the role that it gives."""
+        with self._database.read() as connection:
+            link = people.find_link(connection, "invitation", _hash(secret), now=self._clock())
+        if link is None or link.project_id is None or link.role is None:
+            raise NotFound(USED_UP)
+        return link.project_id, link.role
+
     def join(
         self, secret: str, *, user: User | None, name: str = "", password: str = "", client: str = ""
     ) -> str | None:
@@ -129,7 +140,7 @@ class Access:
         with self._database.write() as connection:
             link = people.find_link(connection, "invitation", _hash(secret), now=now)
             if link is None or link.project_id is None or link.role is None:
-                raise NotFound("This invitation is used up or too old; ask for a new one.")
+                raise NotFound(USED_UP)
             if user is None:
                 name = check_name(name)
                 if people.find_user(connection, name=name) is not None:
@@ -153,7 +164,14 @@ class Access:
     def caller_of_token(self, secret: str) -> Caller | None:
         with self._database.read() as connection:
             found = people.find_token(connection, _hash(secret))
-        return None if found is None else Caller(found[2], tuple(found[1].split()), None)
+        if found is None:
+            return None
+        id_, scopes, used_at, user = found
+        now = self._clock()
+        if used_at is None or now - used_at >= NOTED_EVERY:
+            with self._database.write() as connection:
+                people.note_use(connection, id_, now=now)
+        return Caller(user, tuple(scopes.split()), None)
 
     def sign_out(self, caller: Caller) -> None:
         if caller.session_id is not None:

@@ -31,9 +31,11 @@ class Hand(NamedTuple):
 
     tasks: list[Task]
     finished: bool
-    """Nothing more will come: the goal is met, or the person has judged all there is."""
+    """The person has judged all there is for now."""
+    for_good: bool
+    """And nothing more will come."""
     retry_after: float | None
-    """Seconds until an item held by somebody else may become free."""
+    """Seconds after which asking again may bring something."""
 
 
 class Answer(NamedTuple):
@@ -64,21 +66,25 @@ class Assignment:
         """Return up to ``n`` items for a person: those already held, then new ones; leases are extended."""
         n = _check.whole("n", n, least=1, most=MOST_TASKS)
         if project.state != "open":
-            return Hand([], project.state == "closed", None)
+            closed = project.state == "closed"
+            return Hand([], finished=closed, for_good=closed, retry_after=None)
         tasks = self._claim(project, campaign, user_id, n)
-        if not tasks and self._feeds.replenish(project, campaign):
-            tasks = self._claim(project, campaign, user_id, n)
+        if not tasks:
+            self._feeds.replenish(project, campaign)
+            tasks = self._claim(project, campaign, user_id, n)  # somebody else may have laid out more meanwhile
         if tasks:
-            return Hand(tasks, finished=False, retry_after=None)
+            return Hand(tasks, finished=False, for_good=False, retry_after=None)
         with self._database.read() as connection:
             expiry = desk.next_expiry(connection, project.id)
         if expiry is not None:
-            return Hand([], finished=False, retry_after=max(1.0, min(expiry - self._clock(), 15.0)))
+            wait = max(1.0, min(expiry - self._clock(), 15.0))
+            return Hand([], finished=False, for_good=False, retry_after=wait)
         done = self._feeds.is_done(project)
         with self._database.read() as connection:
             left = desk.count_free(connection, project.id, now=self._clock())
         # what is left waits for other people's votes: this person has given all of theirs
-        return Hand([], finished=done or left > 0, retry_after=None if done or left > 0 else 15.0)
+        for_good = done and self._feeds.ends(project)
+        return Hand([], finished=done or left > 0, for_good=for_good, retry_after=None if for_good else 15.0)
 
     def _claim(self, project: Project, campaign: Campaign, user_id: int, n: int) -> list[Task]:
         now = self._clock()

@@ -22,7 +22,7 @@ from karat.service.problems import Conflict, NotFound
 from karat.store import answers, evaluations, people, projects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from karat.documents.text import Document
     from karat.service.campaign import Campaign
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from karat.store.people import User
     from karat.store.projects import Project
 
+AUDIENCES = ("nobody", "members", "anyone")
 _AT_ONCE = 200
 
 
@@ -96,7 +97,7 @@ class Evaluations:
         return EvaluationTask.from_dict(row.settings)
 
     def describe(self, project: Project, campaign: Campaign) -> dict[str, Any]:
-        """Return what there is to know before submitting, and what was spent so far."""
+        """Return what there is to know before submitting, and how far judging is."""
         row = self.row(project)
         with self._database.read() as connection:
             n_documents, n_tokens = evaluations.count_documents(connection, project.id)
@@ -115,26 +116,28 @@ class Evaluations:
             "confidence_level": settings.confidence_level,
             "law": settings.law,
             "published": row.published_at is not None,
+            "public": row.is_public,
             "n_documents": n_documents,
             "n_tokens": n_tokens,
             "labelled": sum(count for label, count in by_label.items() if label is not None),
             "open": by_label.get(None, 0),
             "answers": n_answers,
-            "spent": money.total((n_answers, campaign.price)),
             "price": campaign.price,
             "currency": campaign.currency,
             "allowance": {**asdict(task.allowance), "beyond": beyond},
             "label_price": money.multiply(campaign.votes, campaign.price),
         }
 
-    def publish(self, project: Project, *, published: bool, by: User) -> None:
-        """Show every system's scores to all members, or hide them again from those who did not submit them."""
+    def publish(self, project: Project, *, audience: str, by: User) -> None:
+        """Show every system's scores to all members or to anyone, or hide them from those who did not submit them."""
+        _check.one_of("audience", audience, AUDIENCES)
         self.row(project)
         now = self._clock()
         with self._database.write() as connection:
-            evaluations.set_published(connection, project.id, now if published else None)
-            action = "publish" if published else "hide"
-            projects.add_audit(connection, action, now=now, user_id=by.id, project_id=project.id)
+            published = None if audience == "nobody" else now
+            evaluations.set_published(connection, project.id, published, is_public=audience == "anyone")
+            action = "hide" if published is None else "publish"
+            projects.add_audit(connection, action, now=now, user_id=by.id, project_id=project.id, audience=audience)
 
     # --- scores
 
@@ -157,8 +160,7 @@ class Evaluations:
             return {**board, "hidden": 0}
         mine = self._systems_of(project, for_user)
         rows = [{**line, "rank": None} for line in board["rows"] if line["system"] in mine]
-        notes = [note for note in board["notes"] if not note.startswith("Not in the pool yet")]
-        return {**board, "rows": rows, "notes": notes, "hidden": len(board["rows"]) - len(rows)}
+        return {**board, "rows": rows, "notes": notes_for_all(board["notes"]), "hidden": len(board["rows"]) - len(rows)}
 
     def _systems_of(self, project: Project, user: User) -> set[str]:
         with self._database.read() as connection:
@@ -184,6 +186,11 @@ class Evaluations:
             texts = evaluations.texts_of(connection, row.project_id, {said[name]["document"] for name in ids})
         sentences = {name: sentences_of(text) for name, text in texts.items()}
         return [in_context(said[name], texts, sentences, task) for name in ids]
+
+
+def notes_for_all(notes: Iterable[str]) -> list[str]:
+    """Return notes without the one that names systems which nobody was shown yet."""
+    return [note for note in notes if not note.startswith("Not in the pool yet")]
 
 
 def _document_row(document: Document) -> dict[str, Any]:

@@ -34,6 +34,10 @@ class Feeds:
             self._kinds[project.id] = kind
         return self._kinds[project.id]
 
+    def role_in_words(self, project: Project, role: str) -> str:
+        """Return what a role is called: who views an evaluation takes part in it."""
+        return "participant" if role == "viewer" and self.kind(project) == "evaluation" else role
+
     def replenish(self, project: Project, campaign: Campaign) -> int:
         """Lay out more items if they are needed; return how many."""
         kind = self.kind(project)
@@ -41,8 +45,12 @@ class Feeds:
             return self._studies.replenish(project, campaign)
         return self._evaluations.replenish(project, campaign) if kind == "evaluation" else 0
 
+    def ends(self, project: Project) -> bool:
+        """Whether what is done stays done: to an evaluation somebody may always submit another system."""
+        return self.kind(project) != "evaluation"
+
     def is_done(self, project: Project) -> bool:
-        """Whether nothing more will be asked for."""
+        """Whether nothing more is asked for."""
         kind = self.kind(project)
         if kind == "campaign":
             return self._studies.design(project).done

@@ -14,6 +14,7 @@ from karat.service.access import Access, check_name
 from karat.service.adjudication import Adjudication
 from karat.service.allowances import Allowances
 from karat.service.assignment import Assignment
+from karat.service.boards import Boards
 from karat.service.campaign import Campaign, make_slug
 from karat.service.evaluations import Evaluations
 from karat.service.feeds import Feeds
@@ -27,6 +28,7 @@ from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
 from karat.service.reading import Readings
 from karat.service.reading_results import ReadingResults
+from karat.service.spending import Spending
 from karat.service.studies import Studies
 from karat.service.submissions import Submissions
 from karat.store import people, projects
@@ -104,6 +106,8 @@ class Installation:
         self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())
         self.readings = Readings(self.database, self.assignment, clock=clock)
         self.reading_results = ReadingResults(self.database, self.pools)
+        self.spending = Spending(self.database, self.reading_results.marked)
+        self.boards = Boards(self.database, self.evaluations, self.spending)
         self.membership = Membership(self.database, clock=clock)
         self.gold = Gold(self.database, clock=clock)
         self.adjudication = Adjudication(self.database, clock=clock)

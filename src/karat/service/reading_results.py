@@ -6,14 +6,14 @@ import json
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from karat.documents.text import count_tokens
 from karat.pool.relation_ends import find_stated, read_ends
 from karat.service.entities import agreed_relations, meet, other_names
 from karat.service.evaluation_task import EvaluationTask
-from karat.service.marks import Marked, agreement, count_pairs, shares_found
+from karat.service.marks import Marked, agreement, shares_found
 from karat.service.naming import Naming, describe_naming
 from karat.service.problems import NotFound
 from karat.service.reading import DONE
+from karat.service.spending import effort_of
 from karat.store import answers, evaluations, projects
 
 if TYPE_CHECKING:
@@ -77,11 +77,7 @@ class ReadingResults:
             known = evaluations.known_mentions(connection, row.project_id)
             by_label = projects.count_labels(connection, project.id)
             currency = projects.get_project(connection, row.project_id).settings["currency"]
-        tokens = pairs = 0
-        for document in marked:
-            for reading in document.readings:
-                tokens += count_tokens(document.text)
-                pairs += count_pairs(document.text, reading)
+        effort = effort_of(marked)
         truth = self._truth(row, marked)
         return {
             "documents": sum(by_label.values()),
@@ -91,9 +87,8 @@ class ReadingResults:
             "found": shares_found(marked, known, task),
             "relations": len(truth.agreed),
             "naming": truth.naming,
-            "tokens": tokens,
-            "pairs": pairs,
-            "spent": tokens * task.token_price + pairs * task.pair_price,
+            **effort._asdict(),
+            "spent": effort.cost(task),
             "currency": currency,
         }
 

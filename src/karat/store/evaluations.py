@@ -26,6 +26,8 @@ class EvaluationRow(NamedTuple):
     settings: dict[str, Any]
     published_at: float | None
     created_at: float
+    is_public: bool
+    """Published to anybody who has the address, not to members alone."""
 
 
 class Submission(NamedTuple):
@@ -76,7 +78,7 @@ def find_evaluation(connection: Connection, project_id: int) -> EvaluationRow | 
     row = connection.execute(select(evaluations).where(mine)).one_or_none()
     if row is None:
         return None
-    return EvaluationRow(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5])
+    return EvaluationRow(row[0], row[1], row[2], json.loads(row[3]), row[4], row[5], row[6])
 
 
 def set_settings(connection: Connection, project_id: int, settings: Mapping[str, Any]) -> None:
@@ -88,8 +90,9 @@ def set_reading(connection: Connection, project_id: int, reading_id: int) -> Non
     connection.execute(update(evaluations).where(evaluations.c.project_id == project_id).values(reading_id=reading_id))
 
 
-def set_published(connection: Connection, project_id: int, at: float | None) -> None:
-    connection.execute(update(evaluations).where(evaluations.c.project_id == project_id).values(published_at=at))
+def set_published(connection: Connection, project_id: int, at: float | None, *, is_public: bool) -> None:
+    changed = update(evaluations).where(evaluations.c.project_id == project_id)
+    connection.execute(changed.values(published_at=at, is_public=is_public))
 
 
 # --- submissions

@@ -126,18 +126,22 @@ def add_token(connection: Connection, user_id: int, token_hash: str, *, name: st
     return int(connection.execute(insert(tokens).values(values).returning(tokens.c.id)).scalar_one())
 
 
-def find_token(connection: Connection, token_hash: str) -> tuple[int, str, User] | None:
-    """Return id, scopes and user of a token that is not revoked, nor its user disabled."""
+def find_token(connection: Connection, token_hash: str) -> tuple[int, str, float | None, User] | None:
+    """Return id, scopes, last use and user of a token that is not revoked, nor its user disabled."""
     row = connection.execute(
-        select(tokens.c.id, tokens.c.scopes, users)
+        select(tokens.c.id, tokens.c.scopes, tokens.c.used_at, users)
         .join(users, users.c.id == tokens.c.user_id)
         .where(tokens.c.token_hash == token_hash, tokens.c.revoked_at.is_(None), users.c.disabled_at.is_(None))
     ).one_or_none()
-    return None if row is None else (row[0], row[1], User(*row[2:]))
+    return None if row is None else (row[0], row[1], row[2], User(*row[3:]))
 
 
-def list_tokens(connection: Connection, user_id: int) -> list[tuple[int, str, str, float]]:
-    columns = (tokens.c.id, tokens.c.name, tokens.c.scopes, tokens.c.created_at)
+def note_use(connection: Connection, token_id: int, *, now: float) -> None:
+    connection.execute(update(tokens).where(tokens.c.id == token_id).values(used_at=now))
+
+
+def list_tokens(connection: Connection, user_id: int) -> list[tuple[int, str, str, float, float | None]]:
+    columns = (tokens.c.id, tokens.c.name, tokens.c.scopes, tokens.c.created_at, tokens.c.used_at)
     alive = (tokens.c.user_id == user_id, tokens.c.revoked_at.is_(None))
     return [tuple(row) for row in connection.execute(select(*columns).where(*alive).order_by(tokens.c.id))]
 

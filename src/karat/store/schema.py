@@ -307,6 +307,7 @@ evaluations = Table(
     Column("settings", Text, nullable=False),
     Column("published_at", Float(53)),
     Column("created_at", Float(53), nullable=False),
+    Column("is_public", Boolean, nullable=False, server_default=false()),
     Index(None, "reading_id"),
 )
 

@@ -26,6 +26,7 @@ from karat.web.guards import Guards, Metrics
 from karat.web.logs import configure_logging
 from karat.web.routes import (
     adjudications,
+    boards,
     evaluation_tasks,
     evaluations,
     exports,
@@ -87,7 +88,7 @@ def create_app(settings: Settings, *, house: Installation | None = None) -> Fast
     folder = Path(settings.folder) if settings.folder else None
     app.state.sources = Sources(settings.uploads_folder, folder, clock=opened.clock)
     for module in (sessions, tokens, sources, projects, members, tasks, progress, gold, adjudications, exports,
-                   imports, judges, evaluation_tasks, evaluations, readings, system):  # fmt: skip
+                   imports, judges, evaluation_tasks, evaluations, boards, readings, system):  # fmt: skip
         app.include_router(module.router)
     app.add_api_route("/", _page, include_in_schema=False)
     if STATIC.is_dir():

@@ -109,5 +109,5 @@ class InProject:
         if role is None:
             raise NotFound(f"There is no project {project!r}.")
         if role not in ABILITIES[self.ability]:
-            raise NotAllowed(f"As {role} you cannot do this.")
+            raise NotAllowed(f"As {house.feeds.role_in_words(found, role)} you cannot do this.")
         return Visit(house, caller, found, house.campaign(found), role)

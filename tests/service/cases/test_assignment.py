@@ -64,7 +64,19 @@ def test_k_people_judge_an_item_and_nobody_twice(house, start, crowd):
     assert n_laid_out == house.studies.design(project).draw.n_ranks
     assert all(len(users) == len(set(users)) == 3 for users in judged.values())
     hand = house.assignment.next_tasks(project, campaign, user_id=people[0].id)
-    assert hand.finished
+    assert (hand.finished, hand.for_good, hand.retry_after) == (True, True, None)
+
+
+def test_nobody_is_told_that_all_is_over_while_others_still_answer(house, start, crowd):
+    """Once they have, the design may ask for more."""
+    project, campaign = start(votes=2, method=karat.Point(rank=20, labels=20))
+    first, second = crowd(project, 2)
+    for person, over in ((first, False), (second, True)):
+        while tasks := take(house, project, campaign, person, 20):
+            for task in tasks:
+                say(house, project, campaign, person, task.item_id)
+        hand = house.assignment.next_tasks(project, campaign, user_id=person.id)
+        assert (hand.finished, hand.for_good, hand.retry_after is None) == (True, over, over)
 
 
 def test_order_does_not_follow_the_rank(house, start, crowd):

@@ -62,6 +62,23 @@ def answer_all(house, project, campaign, corpus, *, unsure=()):
     return n
 
 
+def test_what_somebody_else_laid_out_meanwhile_is_handed_out(house, shared, corpus, systems, tmp_path, monkeypatch):
+    """Between finding nothing and asking the pool for more, the request before may have asked it already."""
+    project, campaign = shared
+    found = submit(house, project, "s", systems["system-01"], tmp_path)
+    house.submissions.accept(project, campaign, found.id, by=house.owner())
+    replenish, laid_out = house.feeds.replenish, []
+
+    def come_too_late(*given):
+        laid_out.append(replenish(*given))
+        return replenish(*given)
+
+    monkeypatch.setattr(house.feeds, "replenish", come_too_late)
+    answer_all(house, project, campaign, corpus)
+    assert any(laid_out)  # there was a second draw
+    assert house.evaluations.is_done(project)
+
+
 def test_from_submission_to_leaderboard_and_the_same_numbers_from_the_folder(
     house, shared, corpus, systems, tmp_path, capsys
 ):
@@ -90,7 +107,8 @@ def test_from_submission_to_leaderboard_and_the_same_numbers_from_the_folder(
     assert board["doubt"].startswith("Labels are taken for right, and scores speak of the labels as given: ")
     assert house.feeds.is_done(project)
     described = house.evaluations.describe(project, campaign)
-    assert described["spent"] == pytest.approx(0.05 * n)
+    spent = house.spending.so_far(house.evaluations.row(project), campaign)
+    assert (spent.in_all, spent.reading) == (pytest.approx(0.05 * n), 0)
     assert described["labelled"] == n
 
 
@@ -146,9 +164,9 @@ def test_scores_are_private_until_published(house, shared, corpus, systems, tmp_
     assert mine["hidden"] == 1
     with pytest.raises(Conflict, match="belongs to somebody else"):
         submit(house, project, "system-02", systems["system-01"], tmp_path, by=team)
-    house.evaluations.publish(project, published=True, by=house.owner())
+    house.evaluations.publish(project, audience="members", by=house.owner())
     assert len(house.evaluations.leaderboard(project, metric="f1", for_user=team)["rows"]) == 2
-    house.evaluations.publish(project, published=False, by=house.owner())
+    house.evaluations.publish(project, audience="nobody", by=house.owner())
     assert len(house.evaluations.leaderboard(project, metric="f1", for_user=other)["rows"]) == 1
 
 

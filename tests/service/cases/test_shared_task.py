@@ -81,7 +81,7 @@ def test_twenty_systems_and_a_crowd_that_is_right_85_percent_of_the_time(tmp_pat
     files, alone = submit_all(house, project, campaign, systems, tmp_path)
     positive, n_answers = answer_all(house, project, campaign, crowd, corpus.truth, np.random.default_rng(3))
     board = house.evaluations.leaderboard(project, metric="f1", for_user=None)
-    spent = house.evaluations.describe(project, campaign)["spent"]
+    spent = house.spending.so_far(house.evaluations.row(project), campaign).judging
     house.close()
     pool, n_labels = label_pool(tmp_path / "library", files, lambda asked: {name: positive[name] for name in asked},
                                 n_votes=3, seed=2, half_width=0.1)  # fmt: skip

@@ -7,6 +7,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
+import httpx2
 import pytest
 import uvicorn
 
@@ -71,6 +72,15 @@ def test_submit_accept_and_read_the_leaderboard(server, folder, capsys, monkeypa
     assert "It is in the pool." in capsys.readouterr().out
     assert main(["evaluation", "scores", address]) == 0
     assert "No system has enough labels yet" in capsys.readouterr().out
+    shown = {"anyone": (address.replace("/news", "/#/board/news"), 200), "members": ("All members", 404),
+             "nobody": ("their own systems alone", 404)}  # fmt: skip
+    for audience, (said, status) in shown.items():
+        assert main(["evaluation", "publish", address, "--to", audience]) == 0
+        assert said in capsys.readouterr().out
+        with httpx2.Client() as stranger:
+            assert stranger.get(address.replace("/news", "/api/boards/news")).status_code == status
+    assert main(["evaluation", "publish", address, "--to", "all"]) == 1
+    assert "'--to' must be one of" in capsys.readouterr().err
     assert main(["evaluation", "truth", address]) == 1
     assert "No documents were drawn" in capsys.readouterr().err
     assert (folder / "karat-pools").is_dir()

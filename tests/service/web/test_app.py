@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 import karat
 from karat.draws import Draw
 from karat.formats.answers import read_answers
-from karat.service.access import BRAKE_SECONDS, TRIES_OF_NAME
+from karat.service.access import BRAKE_SECONDS, NOTED_EVERY, TRIES_OF_NAME
 from karat.web.app import create_app
 from karat.web.deps import COOKIE
 from karat.web.settings import Settings
@@ -60,6 +60,19 @@ def test_secrets_are_not_in_the_database(client_of, house, tmp_path):
     for secret in (link, token, client.cookies[COOKIE], PASSWORD):
         assert secret.encode() not in stored
     assert b"owner" in stored
+
+
+def test_a_token_says_when_it_was_used(client_of, house, clock):
+    owner, other = client_of(house.owner()), client_of()
+    made = owner.post("/api/tokens", json={"name": "t"}).json()
+    assert owner.get("/api/tokens").json()[0]["used_at"] is None
+    other.headers["authorization"] = f"Bearer {made['secret']}"
+    clock.turn(100)
+    first = clock()
+    for wait, noted in ((0, first), (NOTED_EVERY - 1, first), (1, first + NOTED_EVERY)):
+        clock.turn(wait)
+        assert other.get("/api/session").json()["name"] == "owner"
+        assert owner.get("/api/tokens").json()[0]["used_at"] == noted
 
 
 def test_sessions_end(client_of, house, clock):
@@ -170,9 +183,13 @@ def test_invite_join_label_watch_export(client_of, cast, tmp_path):
     link = owner.post(f"{base}/invitations", json={"role": "annotator"}).json()["link"]
     invitation = link.rsplit("/", 1)[1]
     newcomer = client_of()
+    for _ in range(2):  # to look at it does not use it up
+        said = newcomer.post("/api/session/invitation", json={"invitation": invitation})
+        assert said.json() == {"title": project.title, "kind": "campaign", "role": "annotator"}
     body = {"invitation": invitation, "name": "New.One", "password": PASSWORD}
     assert newcomer.post("/api/session/join", json=body).status_code == 204
     assert client_of().post("/api/session/join", json={**body, "name": "second"}).status_code == 404
+    assert client_of().post("/api/session/invitation", json={"invitation": invitation}).status_code == 404
     annotator = client_of(users["annotator"])
     for client, word in ((newcomer, "yes"), (annotator, "no")):
         hand = client.post(f"{base}/next", json={"n": 2}).json()

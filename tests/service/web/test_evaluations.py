@@ -210,4 +210,4 @@ def test_other_kinds_of_projects_say_so(owner, base, cast):
 def test_participants_do_not_see_who_judges(client_of, owner, base, team):
     assert owner.get(f"{base}/people").status_code == 200
     refused = client_of(team).get(f"{base}/people")
-    assert (refused.status_code, refused.json()["detail"]) == (403, "As viewer you cannot do this.")
+    assert (refused.status_code, refused.json()["detail"]) == (403, "As participant you cannot do this.")

@@ -20,7 +20,8 @@ ALLOWED = {
 # what each route is for, said a second time: a rule changed by mistake does not go unnoticed
 RULES = {
     "GET /api/session": "anyone", "POST /api/session": "anyone", "POST /api/session/link": "anyone",
-    "POST /api/session/join": "anyone", "DELETE /api/session": "signed in", "PUT /api/session/password": "signed in",
+    "POST /api/session/invitation": "anyone", "POST /api/session/join": "anyone",
+    "DELETE /api/session": "signed in", "PUT /api/session/password": "signed in",
     "GET /api/sessions": "signed in", "DELETE /api/sessions/{session}": "signed in",
     "GET /api/tokens": "signed in", "POST /api/tokens": "signed in", "DELETE /api/tokens/{token}": "signed in",
     "DELETE /api/users/{user}": "administrator",
@@ -60,11 +61,13 @@ RULES = {
     "POST /api/projects/{project}/import": "manage",
     "GET /api/projects/{project}/judges": "watch", "PUT /api/projects/{project}/judges/{judge}": "manage",
     "POST /api/projects/{project}/judges/{judge}/votes": "manage",
+    "GET /api/boards/{project}": "anyone",
     "GET /healthz": "anyone", "GET /metrics": "anyone",
 }  # fmt: skip
 BODIES = {
     "POST /api/session": {"name": "x", "password": "wrong password"},
     "POST /api/session/link": {"link": "x"},
+    "POST /api/session/invitation": {"invitation": "x"},
     "POST /api/session/join": {"invitation": "x", "name": "new", "password": "long enough!"},
     "PUT /api/session/password": {"password": "long enough!"},
     "PUT /api/session/keys": {"keys": {}},

@@ -41,7 +41,11 @@ def read_evaluation(visit: Belong) -> shapes.Evaluation:
     nodes = list(guidelines.render(visit.campaign.guidelines))
     row = visit.house.evaluations.row(visit.project)
     reading = None if row.reading_id is None else visit.house.slug_of(row.reading_id)
-    return shapes.Evaluation(**found, title=visit.project.title, role=visit.role, guidelines=nodes, reading=reading)
+    spent = visit.house.spending.so_far(row, visit.campaign)
+    return shapes.Evaluation(
+        **found, title=visit.project.title, role=visit.role, guidelines=nodes, reading=reading,
+        spent=spent.in_all, spent_judging=spent.judging, spent_reading=spent.reading,
+    )  # fmt: skip
 
 
 @router.get("/leaderboard")
@@ -53,8 +57,9 @@ def read_leaderboard(visit: Belong, metric: Metric = "f1") -> dict[str, Any]:
 
 @router.put("/publication", status_code=204)
 def publish(body: shapes.Publication, visit: Manage) -> Response:
-    """Show everybody's scores to all members, or hide them again."""
-    visit.house.evaluations.publish(visit.project, published=body.published, by=visit.caller.user)
+    """Show everybody's scores to all members, or to anyone on a page of their own, or hide them again."""
+    audience = body.audience if body.published else "nobody"
+    visit.house.evaluations.publish(visit.project, audience=audience, by=visit.caller.user)
     return Response(status_code=204)
 
 

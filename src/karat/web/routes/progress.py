@@ -64,7 +64,7 @@ def read_people(visit: Watch) -> shapes.People:
     with visit.house.database.read() as connection:
         is_evaluation = evaluations.find_evaluation(connection, visit.project.id) is not None
     if is_evaluation and visit.role not in ABILITIES["manage"]:
-        raise NotAllowed(f"As {visit.role} you cannot do this.")
+        raise NotAllowed(f"As {visit.house.feeds.role_in_words(visit.project, visit.role)} you cannot do this.")
     found = visit.house.progress.people(visit.project, visit.campaign)
     if visit.role != "owner":
         found["annotators"] = [{**person, "on_gold": None} for person in found["annotators"]]

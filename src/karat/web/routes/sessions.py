@@ -43,6 +43,16 @@ def use_link(body: shapes.UseLink, request: Request) -> Response:
     return _with_cookie(request, house_of(request).access.use_sign_in_link(body.link, client=_client(request)))
 
 
+@router.post("/session/invitation", dependencies=[Depends(Anyone())])
+def read_invitation(body: shapes.ReadInvitation, request: Request) -> shapes.InvitedTo:
+    """Return where an invitation leads, before it is used."""
+    house = house_of(request)
+    project_id, role = house.access.read_invitation(body.invitation)
+    with house.database.read() as connection:
+        project = projects.get_project(connection, project_id)
+    return shapes.InvitedTo(title=project.title, kind=house.feeds.kind(project), role=role)
+
+
 @router.post("/session/join", status_code=204)
 def join(body: shapes.Join, request: Request, caller: Annotated[Caller | None, Depends(Anyone())]) -> Response:
     """Join a project with an invitation: as who you are, or with a new name and password."""

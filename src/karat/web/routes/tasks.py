@@ -96,7 +96,9 @@ def _hand(visit: Visit, n: int) -> shapes.Hand:
             [answers.votes_on(connection, task.item_id) for task in hand.tasks] if visit.campaign.show_votes else None
         )
     tasks = [_task(visit, task, seen[place] if seen else None) for place, task in enumerate(hand.tasks)]
-    return shapes.Hand(tasks=tasks, finished=hand.finished, retry_after=hand.retry_after, my_answers=count)
+    return shapes.Hand(
+        tasks=tasks, finished=hand.finished, for_good=hand.for_good, retry_after=hand.retry_after, my_answers=count
+    )
 
 
 def _task(visit: Visit, task: Task, votes: list[str] | None) -> shapes.Task:

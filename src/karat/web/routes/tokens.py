@@ -17,9 +17,11 @@ router = APIRouter(prefix="/api", tags=["tokens"])
 
 @router.get("/tokens")
 def list_tokens(request: Request, caller: Annotated[Caller, Depends(SignedIn())]) -> list[shapes.Token]:
+    """Return your tokens; a use is noted once an hour."""
     with house_of(request).database.read() as connection:
         rows = people.list_tokens(connection, caller.user.id)
-    return [shapes.Token(id=id_, name=name, scopes=scopes.split(), created_at=at) for id_, name, scopes, at in rows]
+    return [shapes.Token(id=id_, name=name, scopes=scopes.split(), created_at=made, used_at=used)
+            for id_, name, scopes, made, used in rows]  # fmt: skip
 
 
 @router.post("/tokens", status_code=201)

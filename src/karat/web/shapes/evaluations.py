@@ -38,12 +38,15 @@ class Evaluation(BaseModel):
     confidence_level: float
     law: str
     published: bool
+    public: bool
     n_documents: int
     n_tokens: int
     labelled: int
     open: int
     answers: int
     spent: float
+    spent_judging: float
+    spent_reading: float
     price: float
     currency: str
     allowance: Allowance
@@ -100,6 +103,9 @@ class BegunEvaluation(BaseModel):
 
 class Publication(Shape):
     published: bool
+    audience: Annotated[
+        Literal["members", "anyone"], Field(description="Who sees the scores once they are published.")
+    ] = "members"
 
 
 class Cost(BaseModel):

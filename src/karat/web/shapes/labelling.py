@@ -20,6 +20,7 @@ class Task(BaseModel):
 class Hand(BaseModel):
     tasks: list[Task]
     finished: bool
+    for_good: bool
     retry_after: float | None
     my_answers: int
 

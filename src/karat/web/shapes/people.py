@@ -24,6 +24,18 @@ class Join(Shape):
     password: Annotated[str, Field(max_length=200)] = ""
 
 
+class ReadInvitation(Shape):
+    invitation: Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class InvitedTo(BaseModel):
+    """Where an invitation leads: the project's title and kind, and the role there."""
+
+    title: str
+    kind: str
+    role: str
+
+
 class NewPassword(Shape):
     password: Annotated[str, Field(min_length=10, max_length=200)]
 
@@ -57,6 +69,7 @@ class Token(BaseModel):
     name: str
     scopes: list[str]
     created_at: float
+    used_at: float | None = None
     secret: str | None = None
 
 
