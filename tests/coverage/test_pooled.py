@@ -308,7 +308,7 @@ def test_few_labels_for_many_systems(is_ours):
             low, high = estimate_interval(estimate if is_ours else known)
             shares[metric].append(((low <= expected[metric]) & (expected[metric] <= high)).mean())
     assert all(np.mean(each) >= 0.895 for each in shares.values()) == is_ours
-    assert (np.mean(shares["recall"]) < 0.88) != is_ours
+    assert (np.mean(shares["recall"]) < 0.89) != is_ours
     assert np.mean(shares["precision"]) <= 0.95
 
 

@@ -207,11 +207,16 @@ def _f1(precision: Estimate, recall: Estimate) -> Estimate:
 def _mean_residual(
     residual: NDArray[np.float64], weight: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Weighted mean of each row, its influences, and Kish's effective number of units."""
+    """Weighted mean of each row, its influences, and Kish's effective number of units.
+
+    An influence is what the mean would lose without the unit, as in the jackknife: a unit of much weight draws the mean
+    towards itself, and would look too harmless otherwise.
+    """
     total = weight.sum(axis=1)
     safe = np.where(total > 0, total, 1.0)
     mean = (weight * residual).sum(axis=1) / safe
-    influence = weight * (residual - mean[:, None]) / safe[:, None]
+    others = total[:, None] - weight
+    influence = weight * (residual - mean[:, None]) / np.where(others > _NOTHING * safe[:, None], others, np.inf)
     squares = (weight**2).sum(axis=1)
     n_effective = np.where(total > 0, total**2 / np.where(squares > 0, squares, 1.0), 0.0)
     return mean, influence, n_effective

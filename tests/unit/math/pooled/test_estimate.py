@@ -261,3 +261,16 @@ def test_degrees_of_differences_are_those_of_the_differences():
     inside = (low > -1) & (high < 1)
     assert (high - value)[inside] == pytest.approx(half[inside])
     assert degrees[0, 1] < 60
+
+
+def test_influences_are_those_of_the_jackknife():
+    """Leaving a unit out of the mean of residuals moves the precision by its influence, for guesses that stay."""
+    law, labels, scores, rng = pool()
+    sample = sample_of(law, labels, scores, rng, budget=30)
+    precision = estimate_metrics(sample, use_proxy=False)["precision"]
+    for unit in range(sample.fold.size):
+        kept = np.arange(sample.fold.size) != unit
+        weight = (sample.mass / sample.inclusion)[:, kept]
+        without = (weight * sample.right[:, kept]).sum(axis=1) / weight.sum(axis=1)
+        lost = (precision.value - without) * np.sqrt(1 - sample.inclusion[unit])
+        assert precision.influence[:, unit] == pytest.approx(lost)
