@@ -142,7 +142,7 @@ export function Evaluation({ slug }: { slug: string }) {
       </form>
       <p>All or nothing: a file with any fault is refused as a whole, and a system is accepted, and scored, with all its predictions or not at all.</p>
       <p class="hint">{now.kind === "relations" ? "CSV, TSV or JSON lines; offsets count characters (Unicode code points) from 0, the end is not included. Columns:" : "CSV, TSV, JSON lines or Parquet with a column"}{" "}
-        {now.columns.map((each, place) => <span key={each}>{place > 0 && ", "}<code>{each}</code></span>)}; perhaps <code>score</code>. {now.allowance.each > 0
+        {now.columns.map((each, place) => <span key={each}>{place > 0 && ", "}<code>{each}</code></span>)}; perhaps {now.kind === "relations" && <><code>subject_link</code>, <code>object_link</code>, </>}<code>score</code>. {now.allowance.each > 0
           ? `What needs ${plural(now.allowance.each, "label")} or fewer is accepted at once, while ${plural(Math.max(now.allowance.in_all - now.allowance.used - now.allowance.beyond, 0), "label")} are left for that.`
           : "Nothing is spent before the owner accepts it."}</p>
     </section>}

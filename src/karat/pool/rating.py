@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 
 IntervalKind = Literal["logit", "bootstrap", "betting"]
 GUARANTEES: dict[str, str] = {"logit": "asymptotic", "bootstrap": "bootstrap", "betting": "finite-sample"}
-ASSUMPTIONS = (
-    "Every instance asked for was labelled, and the labels are right.",
-    "Submissions do not depend on the labels of the pool.",
-    (
-        "True relations told for recall come from documents drawn at random and annotated exhaustively; the number of "
-        "documents that state each was told, or is one."
-    ),
+RIGHT_LABELS = "Every instance asked for was labelled, and the labels are right."
+INDEPENDENT = "Submissions do not depend on the labels of the pool."
+READ_FOR_RECALL = (
+    "True relations told for recall come from documents drawn at random and annotated exhaustively; the number of "
+    "documents that state each was told, or is one."
 )
 WRONG_LABELS = (
     "Every instance asked for was labelled; labels are wrong at the rates told, independently of each other given the "
@@ -99,7 +97,7 @@ def rate(
         n_labels=len(state.labels),
         n_pending=n_pending,
         pool_recall=None if theta.exact else theta.value,
-        assumptions=ASSUMPTIONS if state.errors is None else (WRONG_LABELS, *ASSUMPTIONS[1:]),
+        assumptions=_assumptions(state, theta),
         notes=_notes(state, theta, n_pending),
     )
 
@@ -175,6 +173,11 @@ def contrast(
 def _score(estimate: Estimate, ends: Ends, k: int) -> Score:
     value = float(np.clip(estimate.value[k], 0.0, 1.0))
     return Score(estimate=value, low=min(float(ends[0][k]), value), high=max(float(ends[1][k]), value))
+
+
+def _assumptions(state: State, theta: PoolRecall) -> tuple[str, ...]:
+    of_labels = RIGHT_LABELS if state.errors is None else WRONG_LABELS
+    return (of_labels, INDEPENDENT) if theta.exact else (of_labels, INDEPENDENT, READ_FOR_RECALL)
 
 
 def _notes(state: State, theta: PoolRecall, n_pending: int) -> tuple[str, ...]:

@@ -266,7 +266,9 @@ def test_recall_against_everything_true(tmp_path, files):
     label_all(pool)
     alone = {row.system: row for row in pool.scores("recall").rows}
     held = next(line.split(",")[0] for line in files["s0"].read_text().splitlines()[1:])
+    assert not any("exhaustively" in each for each in pool.scores().assumptions)
     pool.tell_truth([held] * 60 + ["nobody has this"] * 40)
+    assert any("exhaustively" in each for each in pool.scores().assumptions)
     board = pool.scores("recall")
     assert board.pool_recall == 0.6
     for row in board.rows:
