@@ -3,9 +3,9 @@
 import { useSignal } from "@preact/signals";
 import type { Dispute, Project } from "../api";
 import { Item } from "./Item";
+import { number } from "./numbers";
 
 const SOME = 6;
-const number = (value: number) => value.toLocaleString("en-US");
 
 export function Disputes({ disputes, project, onRule }:
   { disputes: Dispute[]; project: Project; onRule: (dispute: Dispute, value: string) => Promise<void> }) {

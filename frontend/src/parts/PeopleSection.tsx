@@ -1,8 +1,8 @@
 // Who answered how much, how well, and how far they agree.
 
 import type { Accuracy, People } from "../api";
+import { number } from "./numbers";
 
-const number = (value: number) => value.toLocaleString("en-US");
 const percent = (value: number) => `${(100 * value).toFixed(0)}%`;
 
 function Share({ found }: { found: Accuracy | null }) {

@@ -2,11 +2,11 @@
 
 import type { ComponentChildren } from "preact";
 import type { Bounds, Leaderboard, Standing } from "../api";
+import { number } from "./numbers";
 
 export const METRICS = ["f1", "precision", "recall"] as const;
 export type Metric = typeof METRICS[number];
 const NAMES: Record<string, string> = { f1: "F1", precision: "precision", recall: "recall" };
-export const number = (value: number) => value.toLocaleString("en-US");
 
 function Range({ score }: { score: Bounds }) {
   return <span class="range">

@@ -1,6 +1,6 @@
 // What was spent: in all, and on what.
 
-import { money } from "./money";
+import { money } from "./numbers";
 
 interface Costs { spent: number; spent_judging: number; spent_reading: number; currency: string }
 

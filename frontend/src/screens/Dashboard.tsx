@@ -6,12 +6,11 @@ import { call, get, newRequest, post, Refusal, type Curve, type Dispute, type Fo
 import { CurvePlot, VAGUE } from "../parts/Curve";
 import { Disputes } from "../parts/Disputes";
 import { Members } from "../parts/Members";
-import { money } from "../parts/money";
 import { PeopleSection } from "../parts/PeopleSection";
 import { me, messageOf } from "../state";
+import { money, number } from "../parts/numbers";
 
 const EVERY = 4000;
-const number = (value: number) => value.toLocaleString("en-US");
 const share = (value: number | null | undefined) => value === null || value === undefined ? "–" : value.toFixed(3);
 
 function Tile({ name, value, hint }: { name: string; value: string; hint?: string }) {

@@ -9,14 +9,13 @@ import { Disputes } from "../parts/Disputes";
 import { Troubles, troubleOf, type Trouble } from "../parts/Field";
 import { Guidelines } from "../parts/Guidelines";
 import { Members } from "../parts/Members";
-import { money } from "../parts/money";
 import { Publication } from "../parts/Publication";
-import { number, Scores, type Metric } from "../parts/Scores";
+import { Scores, type Metric } from "../parts/Scores";
 import { Spent } from "../parts/Spent";
 import { go, me } from "../state";
+import { money, number, plural } from "../parts/numbers";
 
 const EVERY = 4000;
-const plural = (value: number, noun: string) => `${number(value)} ${noun}${value === 1 ? "" : "s"}`;
 
 function AllowanceForm({ task, busy, onSave }: { task: Task; busy: boolean; onSave: (each: number, inAll: number) => void }) {
   const each = useSignal(String(task.allowance.each)), inAll = useSignal(String(task.allowance.in_all));

@@ -5,10 +5,10 @@ import { zipSync, type Zippable } from "fflate";
 import { post, type Documents } from "../api";
 import { Field, Troubles, troubleOf, type Trouble } from "../parts/Field";
 import { go } from "../state";
+import { plural, typed } from "../parts/numbers";
 
 const SHOWN_BY_FORM = new Set(["title", "kind", "question", "guidelines", "documents", "predicates", "types", "votes", "price", "currency", "half_width",
   "confidence_level", "read", "read_law", "token_price", "pair_price"]);
-const count = (value: number, noun: string) => `${value.toLocaleString("en-US")} ${noun}${value === 1 ? "" : "s"}`;
 
 /** Lines such as "employer = works for" as an object; the words are the name itself where there are none. */
 function readPredicates(text: string): Record<string, string> {
@@ -38,7 +38,7 @@ export function NewEvaluation() {
   const upload = async (event: Event) => {
     const chosen = Array.from((event.currentTarget as HTMLInputElement).files ?? []), first = chosen[0];
     if (first === undefined) return;
-    busy.value = chosen.length === 1 ? `Reading ${first.name}…` : `Reading ${count(chosen.length, "file")}…`;
+    busy.value = chosen.length === 1 ? `Reading ${first.name}…` : `Reading ${plural(chosen.length, "file")}…`;
     documents.value = badFile.value = trouble.value = null;
     try {
       const file = chosen.length === 1 ? first : await packed(chosen);
@@ -56,12 +56,12 @@ export function NewEvaluation() {
     try {
       const made = await post<{ project: string }>("/evaluations", {
         title: title.value, kind: kind.value, question: question.value, guidelines: guidelines.value, votes: votes.value,
-        price: Number(price.value), currency: currency.value, half_width: Number(halfWidth.value), confidence_level: Number(level.value),
+        price: typed(price.value), currency: currency.value, half_width: typed(halfWidth.value), confidence_level: typed(level.value),
         ...ofRelations && {
           documents: documents.value!.source, predicates: readPredicates(predicates.value),
           types: types.value.split(",").map((each) => each.trim()).filter((each) => each !== ""),
           read: read.value === "" ? null : Number(read.value), read_law: readLaw.value,
-          token_price: Number(tokenPrice.value), pair_price: Number(pairPrice.value),
+          token_price: typed(tokenPrice.value), pair_price: typed(pairPrice.value),
         },
       });
       go(`/e/${made.project}`);
@@ -84,7 +84,7 @@ export function NewEvaluation() {
           <p class="hint" id="documents-hint">JSON lines with <code>id</code> and <code>text</code>, an export of Label Studio, or text files, each with brat’s <code>.ann</code> file if mentions are known: choose all files of the folder, or a zip of it.</p>
           {badFile.value !== null && <Troubles trouble={badFile.value} />}
           {found !== null && <div class="sample" aria-label="The documents">
-            <p><strong><bdi>{found.name}</bdi></strong>: {count(found.n_documents, "document")}, {count(found.n_tokens, "token")}{found.n_with_mentions > 0 && `, known mentions in ${found.n_with_mentions.toLocaleString("en-US")}`}.</p>
+            <p><strong><bdi>{found.name}</bdi></strong>: {plural(found.n_documents, "document")}, {plural(found.n_tokens, "token")}{found.n_with_mentions > 0 && `, known mentions in ${found.n_with_mentions.toLocaleString("en-US")}`}.</p>
             {found.first.map((each) => <p key={each.name} class="hint beginning"><bdi>{each.name}</bdi>: <bdi>{each.text}</bdi></p>)}
           </div>}
         </>}

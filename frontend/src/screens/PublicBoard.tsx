@@ -4,9 +4,10 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get, Refusal, type PublicBoard as Found } from "../api";
 import { Guidelines } from "../parts/Guidelines";
-import { number, Scores, type Metric } from "../parts/Scores";
+import { Scores, type Metric } from "../parts/Scores";
 import { Spent } from "../parts/Spent";
 import { messageOf } from "../state";
+import { number } from "../parts/numbers";
 
 const EVERY = 30_000;
 

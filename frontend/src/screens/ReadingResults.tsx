@@ -5,11 +5,10 @@ import { useEffect } from "preact/hooks";
 import { get, post, type Project, type ReadingSummary, type Told } from "../api";
 import { Troubles, troubleOf, type Trouble } from "../parts/Field";
 import { Members } from "../parts/Members";
-import { money } from "../parts/money";
+import { money, number, plural } from "../parts/numbers";
 
 const EVERY = 4000;
 const KAPPAS: Record<string, string> = { spans: "typed mentions", canonical: "canonical mentions", links: "links" };
-const number = (value: number) => value.toLocaleString("en-US");
 const share = (value: number) => `${Math.round(100 * value)}%`;
 
 export function ReadingResults({ slug }: { slug: string }) {
@@ -26,7 +25,7 @@ export function ReadingResults({ slug }: { slug: string }) {
     try {
       const told = await post<Told>(`${evaluation}/reading/${counts === undefined ? "truth" : "counted-truth"}`, counts);
       const once = told.counted === 0 ? "" : told.uncounted === 0 ? ", each counted once" : ` (${number(told.uncounted)} with no count of their documents, as if one stated them)`;
-      said.value = `${number(told.relations)} true relations told${once}: recall on the leaderboard is against everything true. ${told.naming.sentence}`;
+      said.value = `${plural(told.relations, "true relation")} told${once}: recall on the leaderboard is against everything true. ${told.naming.sentence}`;
     } catch (error) { problem.value = troubleOf(error); }
   };
   useEffect(() => {

@@ -354,5 +354,6 @@ def truth(
     if found["counted"] and found["uncounted"]:
         more = f"; {found['uncounted']:,} with no count of their documents count as if one stated them"
     naming = found["naming"]
-    told = [f"{found['relations']:,} true relations told{more}.", naming["sentence"], naming["doubt"]]
+    noun = "relation" if found["relations"] == 1 else "relations"
+    told = [f"{found['relations']:,} true {noun} told{more}.", naming["sentence"], naming["doubt"]]
     report(found, "\n".join(line for line in told if line), as_json=as_json)

@@ -187,6 +187,9 @@ def test_a_new_evaluation_from_the_page_by_keyboard(serve_made, corpus, open_pag
     page.emulate_media(color_scheme="dark")
     assert axe(page) == []
     page.emulate_media(color_scheme="light")
+    page.get_by_label("Precision known to within ±").fill("0,2")
+    page.get_by_role("button", name="Begin").press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("with a point, as in 0.2")
     page.get_by_label("Precision known to within ±").fill("0.2")
     page.get_by_role("button", name="Begin").press("Enter")
     page.get_by_role("heading", name="From the page", exact=True).wait_for()
