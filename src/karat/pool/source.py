@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _CHUNK = 1 << 20
-_GUESSED = re.compile(r"(DATE|TIME|TIMESTAMP|UUID)([ _].*)?")
+_GUESSED = re.compile(r'(DATE|TIME|TIMESTAMP|UUID)([ _].*)?|"NULL"')
 TREC_SUFFIXES = (".run", ".trec")
 QRELS_SUFFIXES = (".qrels", ".qrel")
 DELIMITED = {".csv": ",", ".tsv": "\t"}
@@ -127,15 +127,33 @@ def _csv_table(path: Path, *, delimiter: str) -> str:
 
 
 def _json_table(connection: duckdb.DuckDBPyConnection, path: Path) -> str:
-    """Read JSON lines with text as it stands: left to guess, DuckDB makes times and UUIDs of it, respelt."""
+    """Read JSON lines with text as it stands: left to guess, DuckDB makes times and UUIDs of it, respelt.
+
+    All lines are looked at for their keys and types: one that comes late, or is null at first, counts as well.
+    """
     table = f"read_json({_sql.text(path)}, format='newline_delimited'"
     try:
-        described = connection.execute(f"DESCRIBE FROM {table})").fetchall()
+        described = connection.execute(f"DESCRIBE FROM {table}, sample_size=-1)").fetchall()
+        _refuse_alike_keys(connection, path, [row[0] for row in described])
     except duckdb.Error as error:
         raise unreadable(path, error) from None
     types = {row[0]: "VARCHAR" if _GUESSED.fullmatch(row[1]) else row[1] for row in described}
     columns = ", ".join(f"{_sql.text(name)}: {_sql.text(type_)}" for name, type_ in types.items())
     return f"{table}, columns={{{columns}}})"
+
+
+def _refuse_alike_keys(connection: duckdb.DuckDBPyConnection, path: Path, columns: list[str]) -> None:
+    """Refuse keys that differ only in case: DuckDB would number them, and the second could not be named any more."""
+    known = {name.lower() for name in columns}
+    if not any((name := re.fullmatch(r"(.+)_\d+", each)) and name[1].lower() in known for each in columns):
+        return
+    rows = connection.execute(
+        f"SELECT DISTINCT unnest(json_keys(json)) AS key FROM read_ndjson_objects({_sql.text(path)}) ORDER BY key"
+    ).fetchall()
+    seen: dict[str, str] = {}
+    for (key,) in rows:
+        if seen.setdefault(key.lower(), key) != key:
+            raise InvalidData(f"{path.name}: the keys '{seen[key.lower()]}' and '{key}' differ only in case.")
 
 
 def _trec_table(name: str, *, qrels: bool) -> str:

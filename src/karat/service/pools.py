@@ -137,6 +137,7 @@ class _Live:
         with database.read() as connection:
             version = (*answers.version(connection, self._project_id), *gold.version(connection, self._project_id))
             if version == self._version:
+                self.pool.refresh()  # another process may have let systems in
                 return
             project = projects.get_project(connection, self._project_id)
             campaign = Campaign.from_dict(project.settings)

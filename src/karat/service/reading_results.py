@@ -146,7 +146,7 @@ class ReadingResults:
         finished = self._inclusion(row)
         documents = [document for document in marked if document.name in finished]
         with self._pools.use(row) as pool:
-            given = (documents, pool.systems, row.settings)
+            given = (documents, pool.systems, tuple(pool.state.systems), row.settings)
             known = self._known.get(row.project_id)
             if known is None or known[0] != given:
                 known = (given, _find_truth(documents, EvaluationTask.from_dict(row.settings), pool))

@@ -2,10 +2,12 @@
 
 import hashlib
 
+import duckdb
 import pytest
 
 from karat.errors import InvalidData
 from karat.pool import Pool
+from karat.pool.source import open_source
 
 GOOD = "id,score\na,0.9\nb,0.8\nc,0.7\n"
 
@@ -28,6 +30,11 @@ def pool(tmp_path):
 BAD = {
     "twice.csv": (b"id,score\na,0.9\nb,0.8\na,0.1\n", "twice.csv, line 4: id 'a' appears twice, first on line 2"),
     "twice.jsonl": (b'{"id":"a"}\n{"id":"a"}\n', "twice.jsonl, line 2: id 'a' appears twice, first on line 1"),
+    "alike.jsonl": (b'{"id":"a","ID":"b"}\n', "alike.jsonl: the keys 'ID' and 'id' differ only in case"),
+    "late.jsonl": (
+        b"".join(b'{"id":"x%d"}\n' % k for k in range(21_000)) + b'{"id":"a","score":0.9}\n',
+        "late.jsonl, line 1: the score is empty, but other lines have one",
+    ),
     "unknown.csv": (b"id,score\na,0.9\nzebra,0.8\n", "unknown.csv, line 3: id 'zebra' is not known to this pool"),
     "nocolumn.csv": (b"name,score\na,1\n", "nocolumn.csv: column 'id' is missing; it has name, score"),
     "empty.csv": (b"id,score\n", "empty.csv: it has no predictions"),
@@ -102,6 +109,18 @@ def test_every_format_reads_the_same(tmp_path):
         asked.append(pool.next())
         assert pool.systems[0].n_predictions == 50
     assert asked[0] == asked[1] == asked[2] == asked[3]
+
+
+def test_what_comes_late_in_a_long_file_is_read(tmp_path):
+    """Types are not taken from the first lines alone: a text may be null there."""
+    file = tmp_path / "late.jsonl"
+    lines = [f'{{"id":"x{k}","note":null,"id_1":{k}}}\n' for k in range(21_000)]
+    file.write_text("".join(lines) + '{"id":"a","note":"2020-01-01","id_1":1}\n')
+    with duckdb.connect() as connection:
+        source = open_source(connection, file)
+        assert source.columns == ("id", "note", "id_1")
+        found = connection.execute(f"SELECT id, note FROM {source.sql} WHERE note IS NOT NULL").fetchall()
+    assert found == [("a", "2020-01-01")]
 
 
 def test_numbers_and_quoted_text_are_ids_too(tmp_path):
