@@ -17,7 +17,7 @@ from karat.math.pooled.betting import poisson_betting
 from karat.math.pooled.bias import leave_out_bias
 from karat.math.pooled.bootstrap import bootstrap_default, bootstrap_joint
 from karat.math.pooled.estimate import estimate_metrics
-from karat.math.pooled.inclusion import raise_inclusion, scale_for_budget, shared_size, smallest_scales
+from karat.math.pooled.inclusion import LEAST_SHARE, raise_inclusion, scale_for_budget, shared_size, smallest_scales
 from karat.math.pooled.intervals import estimate_interval, logit_interval
 from karat.math.pooled.joint import estimate_joint, joint_weights
 from karat.math.pooled.proxy import N_FOLDS
@@ -310,6 +310,28 @@ def test_few_labels_for_many_systems(is_ours):
     assert all(np.mean(each) >= 0.895 for each in shares.values()) == is_ours
     assert (np.mean(shares["recall"]) < 0.89) != is_ours
     assert np.mean(shares["precision"]) <= 0.95
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_few_percent_more_labels_serve_recall(seed):
+    """The same draws with and without the least share of the common scale, 300 trials each."""
+    corpus = make_corpus(200, seed=seed)
+    law, labels = relation_matrix(corpus, make_systems(corpus, 20, seed=seed))
+    recall = (law > 0) @ labels / labels.sum()
+    n_labels, errors = [], []
+    for share in (0.0, LEAST_SHARE):
+        scales = smallest_scales(law, target_variance=0.0037, least_share=share)
+        inclusion = raise_inclusion(shared_size(law, spread=0.5 * scales[:, None]), scale=1.0)
+        rng = np.random.default_rng(1)
+        squares = []
+        for _ in range(300):
+            drawn, fold = rng.random(labels.size) <= inclusion, rng.integers(0, N_FOLDS, labels.size)
+            sample = sample_from_matrix(law, labels, inclusion=inclusion, drawn=drawn, fold=fold)
+            squares.append(((estimate_metrics(sample)["recall"].value - recall) ** 2).mean())
+        n_labels.append(inclusion.sum())
+        errors.append(np.sqrt(np.mean(squares)))
+    assert 1.0 < n_labels[1] / n_labels[0] < 1.06
+    assert errors[1] / errors[0] < 0.95
 
 
 def test_bootstrap_intervals_cover():

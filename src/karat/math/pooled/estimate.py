@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from karat.math.pooled.degrees import DEGREES_OF_DRAW, satterthwaite
 from karat.math.pooled.proxy import fit_folds
 from karat.math.pooled.recall import POOL_IS_EVERYTHING
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 Metric = Literal["precision", "recall", "f1"]
 METRICS: tuple[Metric, ...] = ("precision", "recall", "f1")
 _NOTHING = 1e-12
-_DEGREES_OF_UNIT = 2.0  # the variance of a sum of squares over independent draws is estimated by its fourth powers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,21 +62,6 @@ class Estimate:
             influence=np.concatenate([self.influence, influence], axis=1),
             degrees=np.concatenate([self.degrees, np.full(influence.shape[1], np.inf)]),
         )
-
-
-def satterthwaite(variance: NDArray[np.float64], fourth: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Degrees of freedom of a sum of squares: its own square over the sum of fourth powers by degrees.
-
-    Examples
-    --------
-    Eight equal squares with two degrees each, and a sum of which nothing is known better:
-
-    >>> satterthwaite(np.array([8.0, 8.0]), np.array([8 / 2, 0.0])).tolist()
-    [16.0, inf]
-    """
-    unsure = fourth > 0
-    degrees = np.where(unsure, variance**2 / np.where(unsure, fourth, 1.0), np.inf)
-    return np.maximum(degrees, 1.0)  # less is rounding: no sum is known less well than its parts
 
 
 def estimate_metrics(
@@ -251,7 +236,7 @@ def _with_theta(
 
 
 def _column_degrees(n_units: int, n_noise: int, of_theta: float) -> NDArray[np.float64]:
-    return np.concatenate([np.full(n_units, _DEGREES_OF_UNIT), np.full(n_noise, np.inf), [of_theta]])
+    return np.concatenate([np.full(n_units, DEGREES_OF_DRAW), np.full(n_noise, np.inf), [of_theta]])
 
 
 def _unknown(n_systems: int, degrees: NDArray[np.float64]) -> Estimate:

@@ -90,9 +90,10 @@ def smallest_scales(
     Of all probabilities that meet every target, those with the least sum are ``sqrt(sum_i (c_i p_i sigma_i)^2)`` with
     ``c_i`` raised where the variance is above its target and lowered where it is below, until neither is left (Chromy
     1987). There the scale of a system that others serve on the way may fall to nothing, and with it the chance of units
-    that it alone predicts; recall needs those. So no scale falls below ``least_share`` of the one that would do for
-    all, unless the system needs less alone: a few percent more units, and recall is known as well as with far more.
-    The expected number of units is at most the sum of what each system would need alone.
+    that it alone predicts; recall needs those. So each scale is first raised to ``least_share`` of the one that would
+    do for all, or to what the system needs alone if that is less; then all are lowered together as far as the targets
+    allow. Where that costs more than each alone would, the cheapest draw is taken as it is. The expected number of
+    units is at most the sum of what each system would need alone.
 
     Parameters
     ----------

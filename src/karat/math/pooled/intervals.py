@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from karat import _check
-from karat.math.pooled.estimate import satterthwaite
+from karat.math.pooled.degrees import satterthwaite
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -125,16 +125,14 @@ def difference_interval(
     with the share of influence that the two do not have in common.
     """
     z = normal_quantile(confidence_level)
-    value, influence = np.clip(estimate.value, 0.0, 1.0), estimate.influence
-    covariance = influence @ influence.T
-    own = np.diag(covariance)
+    value, own = np.clip(estimate.value, 0.0, 1.0), estimate.variance()
+    squares, fourth = _apart(estimate)
     sums = own[:, None] + own[None, :]
-    squares = np.maximum(sums - 2.0 * covariance, 0.0)
     apart = np.where(sums > 0, np.minimum(squares / np.where(sums > 0, sums, 1.0), 1.0), 1.0)
     apart[apart < _ROUNDING] = 0.0
     floors = estimate.floor[:, None] + estimate.floor[None, :]
     variance = squares + z * z * floors * apart
-    quantile = student_quantile(confidence_level, satterthwaite(variance, _fourth_powers(estimate)))
+    quantile = student_quantile(confidence_level, satterthwaite(variance, fourth))
     half = quantile * np.sqrt(np.where(apart > 0, variance, 0.0))
     difference = value[:, None] - value[None, :]
     difference[np.abs(difference) < _ROUNDING] = 0.0
@@ -146,18 +144,17 @@ def difference_interval(
     return difference, low, high
 
 
-def _fourth_powers(estimate: Estimate) -> NDArray[np.float64]:
-    """Sum over columns of the fourth power of the difference of two influences by its degrees, for every two systems.
+def _apart(estimate: Estimate) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum the squares, and the fourth powers by their degrees, of the differences of every two systems' influences.
 
-    By the binomial theorem, so that no array of systems by systems by units is made.
+    System by system, as near copies would be lost in the rounding of matrix products.
     """
-    first = estimate.influence
-    by_degrees = first / estimate.degrees
-    second = first**2
-    own = (by_degrees * first**3).sum(axis=1)
-    mixed = (by_degrees * second) @ first.T
-    sums = own[:, None] + own[None, :] - 4.0 * (mixed + mixed.T) + 6.0 * (by_degrees * first) @ second.T
-    return np.asarray(np.maximum(sums, 0.0))
+    squares, fourth = np.zeros((2, estimate.value.size, estimate.value.size))
+    for row, own in enumerate(estimate.influence):
+        square = (estimate.influence - own) ** 2
+        squares[row] = square.sum(axis=1)
+        fourth[row] = (square**2 / estimate.degrees).sum(axis=1)
+    return squares, fourth
 
 
 def shared_ranks(low: ArrayLike) -> NDArray[np.int64]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from karat import _check
+from karat.math.pooled.degrees import DEGREES_OF_DRAW, satterthwaite
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
 N_DOCUMENTS_LEAST = 2
 
@@ -20,8 +21,8 @@ N_DOCUMENTS_LEAST = 2
 class PoolRecall:
     """Share of true relations inside the pool, from documents annotated exhaustively.
 
-    ``degrees`` are those of its variance: the documents less one, or the relations where these were drawn. ``exact``
-    marks a recall that is known, not estimated; recall is then relative to the pool.
+    ``degrees`` are those of its variance: at most the documents less one, or the relations less one where these were
+    drawn. ``exact`` marks a recall that is known, not estimated; recall is then relative to the pool.
     """
 
     value: float
@@ -70,16 +71,23 @@ def pool_recall(
     unequal = float(share @ share)
     plain = value * (1.0 - value) * unequal / (1.0 - unequal)
     if documents is None:
-        return PoolRecall(value=value, variance=plain, n_found=1.0 / unequal, degrees=hits.size - 1.0)
+        degrees = _degrees(share * (hits - value))
+        return PoolRecall(value=value, variance=plain, n_found=1.0 / unequal, degrees=degrees)
     names, code = np.unique(np.asarray(documents), return_inverse=True)
     _check.same_length("inside", hits.size, "documents", code.size)
     if names.size < N_DOCUMENTS_LEAST:
         raise _check.refuse("documents", "at least two documents", names.size)
-    surplus = np.bincount(code, weights=share * (hits - value))
+    surplus = np.bincount(code, weights=share * (hits - value)).astype(np.float64)
     between = float((surplus**2).sum()) * names.size / (names.size - 1)
     variance = max(between, plain)
     per_document = np.bincount(code, weights=share)
     # With all inside or all outside nothing tells relations of a document apart: count documents, by their sizes.
     n_documents = float(1.0 / (per_document**2).sum())
     n_found = plain / variance / unequal if plain > 0.0 else n_documents
-    return PoolRecall(value=value, variance=variance, n_found=n_found, degrees=names.size - 1.0)
+    return PoolRecall(value=value, variance=variance, n_found=n_found, degrees=_degrees(surplus))
+
+
+def _degrees(surplus: NDArray[np.float64]) -> float:
+    """Degrees of freedom of the variance between draws: one less than these, fewer where some of them weigh most."""
+    terms = surplus**2
+    return min(surplus.size - 1.0, float(satterthwaite(terms.sum(), (terms**2).sum() / DEGREES_OF_DRAW)))

@@ -274,3 +274,23 @@ def test_influences_are_those_of_the_jackknife():
         without = (weight * sample.right[:, kept]).sum(axis=1) / weight.sum(axis=1)
         lost = (precision.value - without) * np.sqrt(1 - sample.inclusion[unit])
         assert precision.influence[:, unit] == pytest.approx(lost)
+
+
+def test_a_near_copy_keeps_its_degrees_of_freedom():
+    """Influences that differ by a hundred-thousandth: their fourth powers are far below what matrix products round away."""
+    rng = np.random.default_rng(0)
+    own = rng.normal(size=100) / 100
+    moved = own * (1 + 1e-5 * rng.random(100))
+    estimate = Estimate(
+        value=np.array([0.5, 0.5 + 1e-8]),
+        influence=np.stack([own, moved]),
+        degrees=np.full(100, 2.0),
+        floor=np.zeros(2),
+        n_effective=np.full(2, 100.0),
+        known=np.ones(2, dtype=bool),
+    )
+    apart = moved - own
+    degrees = 2 * (apart**2).sum() ** 2 / (apart**4).sum()
+    half = scipy.stats.t.ppf(0.95, degrees) * np.sqrt((apart**2).sum())
+    value, _, high = difference_interval(estimate)
+    assert (high - value)[1, 0] == pytest.approx(half, rel=1e-6)

@@ -76,7 +76,7 @@ def test_systems_together_need_no_more_than_the_sum_of_each(seed, target, bought
 def test_the_draw_for_several_systems_is_near_the_cheapest_of_all(seed):
     """A solver that may choose every probability by itself finds none cheaper; one scale for all is dearer.
 
-    What keeps the scales from falling to nothing costs up to 4%.
+    What keeps the scales from falling to nothing costs little here, and keeps them near a share of what would do.
     """
     law, target = laws(seed) ** 2, 0.004
     law[0, 10:] = 0  # a small system among large ones
@@ -97,8 +97,7 @@ def test_the_draw_for_several_systems_is_near_the_cheapest_of_all(seed):
     ours = inclusion_of(law, smallest_scales(law, target_variance=target, least_share=0.0)).sum()
     assert ours == pytest.approx(solved.x[held].sum(), rel=0.002)
     cautious = smallest_scales(law, target_variance=target)
-    assert inclusion_of(law, cautious).sum() <= 1.04 * ours
-    assert cautious.min() > 0
+    assert inclusion_of(law, cautious).sum() <= 1.02 * ours
     shared = shared_size(law, spread=0.5)
 
     def all_met(scale):
@@ -106,6 +105,8 @@ def test_the_draw_for_several_systems_is_near_the_cheapest_of_all(seed):
 
     common = next(scale for scale in np.geomspace(1, 1e4, 2000) if all_met(scale))
     assert raise_inclusion(shared, scale=common).sum() > 1.02 * ours
+    alone = [smallest_scales(row, target_variance=target)[0] for row in law]
+    assert (cautious >= 0.5 * np.minimum(common, alone)).all()
 
 
 @given(seed=st.integers(0, 10_000), share=st.floats(0.01, 0.99))
