@@ -277,7 +277,7 @@ def test_influences_are_those_of_the_jackknife():
 
 
 def test_a_near_copy_keeps_its_degrees_of_freedom():
-    """Influences that differ by a hundred-thousandth: their fourth powers are far below what matrix products round away."""
+    """Influences that differ by 1e-5: their fourth powers are far below what matrix products round away."""
     rng = np.random.default_rng(0)
     own = rng.normal(size=100) / 100
     moved = own * (1 + 1e-5 * rng.random(100))
