@@ -10,7 +10,8 @@ nobody who does. So an entity, a canonical mention with those that stand for it,
 5. its name.
 
 Of two links that equally many give, none is taken. Where no system states a relation under such names, but one does
-under the names that most systems give its mentions without a link, or readers where no system does, those count.
+under the names that most systems give its mentions without a link, or readers where no system does, those count;
+a name means the same in every document, as in the pool.
 """
 
 from __future__ import annotations
