@@ -99,6 +99,7 @@ def rate(
         pool_recall=None if theta.exact else theta.value,
         assumptions=_assumptions(state, theta),
         notes=_notes(state, theta, n_pending),
+        waiting=tuple(system.name for system in state.waiting()),
     )
 
 
@@ -200,8 +201,6 @@ def _notes(state: State, theta: PoolRecall, n_pending: int) -> tuple[str, ...]:
     if n_unsure := state.n_unsure:
         noun = "answer counts" if n_unsure == 1 else "answers count"
         notes.append(f"{n_unsure:,} unsure {noun} as wrong in the lower ends and as right in the upper ends.")
-    if waiting := state.waiting():
-        notes.append(f"Not in the pool yet: {', '.join(system.name for system in waiting)}.")
     return tuple(notes)
 
 

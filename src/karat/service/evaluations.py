@@ -22,7 +22,7 @@ from karat.service.problems import Conflict, NotFound
 from karat.store import answers, evaluations, people, projects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from karat.documents.text import Document
     from karat.service.campaign import Campaign
@@ -154,13 +154,13 @@ class Evaluations:
             if "enough labels" not in str(error):
                 raise
             return {"rows": [], "metric": metric, "notes": ["No system has enough labels yet."], "doubt": None,
-                    "hidden": 0}  # fmt: skip
+                    "waiting": [], "hidden": 0}  # fmt: skip
         board = {**scores.to_dict(), "doubt": doubt}
         if for_user is None or row.published_at is not None:
             return {**board, "hidden": 0}
         mine = self._systems_of(project, for_user)
         rows = [{**line, "rank": None} for line in board["rows"] if line["system"] in mine]
-        return {**board, "rows": rows, "notes": notes_for_all(board["notes"]), "hidden": len(board["rows"]) - len(rows)}
+        return {**board, "rows": rows, "waiting": [], "hidden": len(board["rows"]) - len(rows)}
 
     def _systems_of(self, project: Project, user: User) -> set[str]:
         with self._database.read() as connection:
@@ -186,11 +186,6 @@ class Evaluations:
             texts = evaluations.texts_of(connection, row.project_id, {said[name]["document"] for name in ids})
         sentences = {name: sentences_of(text) for name, text in texts.items()}
         return [in_context(said[name], texts, sentences, task) for name in ids]
-
-
-def notes_for_all(notes: Iterable[str]) -> list[str]:
-    """Return notes without the one that names systems which nobody was shown yet."""
-    return [note for note in notes if not note.startswith("Not in the pool yet")]
 
 
 def _document_row(document: Document) -> dict[str, Any]:
