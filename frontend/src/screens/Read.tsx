@@ -7,6 +7,7 @@ import { Guidelines } from "../parts/Guidelines";
 import { Line, type Piece } from "../parts/Line";
 import { useAskAgain, Waiting } from "../parts/Waiting";
 import { fromMarks, mark, pairsOf, standFor, toggle, toMarks, unmark, type Mark, type Sheet } from "../marks";
+import { number } from "../parts/numbers";
 import { me, messageOf } from "../state";
 
 const BLOCK = 50;
@@ -26,13 +27,20 @@ function inBlocks(lines: Piece[][]): Piece[][][] {
   return Array.from({ length: Math.ceil(lines.length / BLOCK) }, (_, number) => lines.slice(BLOCK * number, BLOCK * (number + 1)));
 }
 
+/** What looks like a slip in a sheet that is about to be saved for good. */
+function doubtOf(document: TextDocument, sheet: Sheet): string {
+  if (sheet.mentions.length === 0) return "You marked nothing in this document. Once more saves it so.";
+  const missed = sheet.relations.length > 0 || Object.keys(document.predicates).length === 0 ? 0 : pairsOf(document, sheet).length;
+  return missed === 0 ? "" : `You stated no relation between ${missed === 1 ? "the one pair" : `${number(missed)} pairs`}: press d again if there is none.`;
+}
+
 export function Read({ slug, user }: { slug: string; user: string }) {
   const base = `/projects/${slug}`;
   const project = useSignal<Project | null>(null), text = useSignal<TextDocument | null>(null), hand = useSignal<Hand | null>(null);
   const sheet = useSignal<Sheet>(EMPTY), phase = useSignal<"mentions" | "relations">("mentions");
   const anchor = useSignal(0), cursor = useSignal(0), pair = useSignal(0), flipped = useSignal(false);
   const problem = useSignal(""), said = useSignal(""), saving = useSignal(false);
-  const began = useRef(Date.now()), dragging = useRef(false), sureOf = useRef<unknown>(null), linkBox = useRef<HTMLInputElement>(null);
+  const began = useRef(Date.now()), dragging = useRef(false), sureOf = useRef<Sheet | null>(null), linkBox = useRef<HTMLInputElement>(null);
   const draft = (item: number) => `karat-draft:${user}:${slug}:${item}`;
 
   const fail = (error: unknown) => {
@@ -126,6 +134,7 @@ export function Read({ slug, user }: { slug: string; user: string }) {
     const found = text.value === null ? undefined : pairsOf(text.value, sheet.value)[pair.value];
     return found === undefined ? undefined : flipped.value ? [found[1], found[0]] : found;
   };
+  const turnTo = (next: "mentions" | "relations") => { phase.value = next; pair.value = 0; flipped.value = false; said.value = ""; };
   const state = (predicate: string) => {
     const two = pairNow();
     if (two !== undefined) keep(toggle(sheet.value, { subject: two[0].id, predicate, object: two[1].id }));
@@ -137,9 +146,10 @@ export function Read({ slug, user }: { slug: string; user: string }) {
   const finish = async () => {
     const found = text.value;
     if (found === null || saving.value) return;
-    if (sheet.value.mentions.length === 0 && sureOf.current !== found.item) {
-      sureOf.current = found.item;
-      said.value = "You marked nothing in this document. Once more saves it so.";
+    const doubt = doubtOf(found, sheet.value);
+    if (doubt !== "" && sureOf.current !== sheet.value) { // any change of the sheet makes it a question again
+      sureOf.current = sheet.value;
+      said.value = doubt;
       return;
     }
     saving.value = true;
@@ -162,11 +172,11 @@ export function Read({ slug, user }: { slug: string; user: string }) {
       const predicates = Object.keys(text.value.predicates);
       const reading: Record<string, () => void> = {
         ArrowRight: () => move(1, event.shiftKey), ArrowLeft: () => move(-1, event.shiftKey), ArrowDown: () => jump(1), ArrowUp: () => jump(-1),
-        c: cycle, x: drop, Delete: drop, l: () => linkBox.current?.focus(), r: () => { phase.value = "relations"; pair.value = 0; },
+        c: cycle, x: drop, Delete: drop, l: () => linkBox.current?.focus(), r: () => turnTo("relations"),
       };
       const relating: Record<string, () => void> = {
         ArrowDown: () => step(1), ArrowUp: () => step(-1), ArrowRight: () => step(1), ArrowLeft: () => step(-1),
-        f: () => { flipped.value = !flipped.value; }, m: () => { phase.value = "mentions"; },
+        f: () => { flipped.value = !flipped.value; }, m: () => turnTo("mentions"),
       };
       const action = (phase.value === "mentions" ? reading : relating)[event.key];
       if (digit >= 0 && phase.value === "mentions" && text.value.types[digit] !== undefined) put(text.value.types[digit]!);
@@ -192,9 +202,13 @@ export function Read({ slug, user }: { slug: string; user: string }) {
     for (let place = firstFrom(found.tokens, low); place < found.tokens.length && found.tokens[place]![0] < high; place += 1) add(place);
   };
   for (const each of sheet.value.mentions) {
-    const side = phase.value === "mentions" || two === undefined ? "" : each.id === two[0].id ? " subject" : each.id === two[1].id ? " object" : "";
-    within(each.start, each.end, (place) => { looks[place] = `token mention kind-${typeNumber(each.type)}${side}`; });
+    within(each.start, each.end, (place) => { looks[place] = `token mention kind-${typeNumber(each.type)}`; });
   }
+  if (phase.value === "relations" && two !== undefined) ["subject", "object"].forEach((side, number) => {
+    const { start, end } = two[number]!;
+    within(start, end, (place) => { looks[place] += ` side ${side}`; });
+    looks[firstFrom(found.tokens, start)] += " named"; // the word stands over the first token of the mention
+  });
   if (phase.value === "mentions" && span !== null) {
     within(span[0], span[1], (place) => { looks[place] += " chosen"; });
     looks[cursor.value] += " cursor";
@@ -208,15 +222,15 @@ export function Read({ slug, user }: { slug: string; user: string }) {
       <div class="reader" role="group" aria-label={`Document ${found.name}`}>
         {blocks.map((block, number) => <div key={number} class="block">{block.map((pieces) => <Line key={pieces[0]?.place} pieces={pieces}
           looks={pieces.map(({ place }) => looks[place]!)}
-          onPick={(place, extend) => { dragging.current = true; pick(place, extend); phase.value = "mentions"; }}
+          onPick={(place, extend) => { dragging.current = true; pick(place, extend); if (phase.value !== "mentions") turnTo("mentions"); }}
           onSweep={(place) => { if (dragging.current) pick(place, true); }} />)}</div>)}
       </div>
       {problem.value !== "" && <p class="problem" role="alert">{problem.value}</p>}
     </div>
     <aside aria-label="Marks">
       <p class="buttons phases">
-        <button aria-pressed={phase.value === "mentions"} onClick={() => { phase.value = "mentions"; }}>Mentions ({sheet.value.mentions.length})<kbd>m</kbd></button>
-        <button aria-pressed={phase.value === "relations"} onClick={() => { phase.value = "relations"; pair.value = 0; }}>Relations ({sheet.value.relations.length})<kbd>r</kbd></button>
+        <button aria-pressed={phase.value === "mentions"} onClick={() => turnTo("mentions")}>Mentions ({sheet.value.mentions.length})<kbd>m</kbd></button>
+        <button aria-pressed={phase.value === "relations"} onClick={() => turnTo("relations")}>Relations ({sheet.value.relations.length})<kbd>r</kbd></button>
       </p>
       {phase.value === "mentions" ? <>
         <p class="chosen-text" aria-live="polite"><bdi>{span === null ? "" : words(...span)}</bdi></p>
@@ -233,7 +247,7 @@ export function Read({ slug, user }: { slug: string; user: string }) {
       </> : <>
         {two === undefined ? <p class="hint">No sentence has two mentions.</p> : <>
           <p class="hint" role="status">pair {pair.value + 1} of {pairs.length}</p>
-          <p class="statement" dir="auto"><mark class="subject"><bdi>{nameOf(two[0])}</bdi></mark> … <mark class="object"><bdi>{nameOf(two[1])}</bdi></mark></p>
+          <p class="statement" dir="auto">{two.map((each, number) => <span key={number}>{number > 0 && " … "}<mark class={`kind-${typeNumber(each.type)}`}><bdi>{nameOf(each)}</bdi></mark> <small>{number === 0 ? "subject" : "object"}</small></span>)}</p>
           <p class="buttons column">{predicates.map(([name, inWords], place) => {
             const on = sheet.value.relations.some((each) => each.subject === two[0].id && each.object === two[1].id && each.predicate === name);
             return <button key={name} aria-pressed={on} onClick={() => state(name)}>{on ? "✓ " : ""}{inWords}{place < 9 && <kbd>{place + 1}</kbd>}</button>;

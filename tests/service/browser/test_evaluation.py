@@ -312,7 +312,18 @@ def test_two_people_read_a_document_and_agree(  # noqa: PLR0915  # one story
         expect(page.locator(".reader")).to_be_visible()
         mark_by_key(page, text, MARKS)
         expect(page.get_by_role("button", name="Mentions (5)")).to_be_visible()
+        page.keyboard.press("d")  # a slip: there are pairs, and the relations were not looked at
+        expect(page.locator(".status")).to_have_text(
+            "You stated no relation between 2 pairs: press d again if there is none."
+        )
+        expect(page.locator(".reader")).to_be_visible()
         page.keyboard.press("r")
+        expect(page.locator(".status")).to_have_text("")  # what was said of mentions is over
+        expect(page.locator(".token.subject.kind-1")).to_have_text(["Ann", "Lee"])  # a side, and still a person
+        expect(page.locator(".token.object.kind-2")).to_have_text(["Acme"])
+        page.keyboard.press("f")
+        expect(page.locator(".token.subject.kind-2")).to_have_text(["Acme"])
+        page.keyboard.press("f")
         # pairs in the order of the text: Ann-Acme, Bob-Acme; in the third sentence Acme is not marked yet
         page.keyboard.press("1")
         page.keyboard.press("ArrowDown")
