@@ -69,7 +69,7 @@ export interface Standing {
   rank: number | null; system: string; version: number; precision: Bounds; recall: Bounds; f1: Bounds;
   n_predictions: number; n_labels: number;
 }
-export interface Leaderboard { rows: Standing[]; metric: string; notes: string[]; waiting?: string[]; doubt: string | null }
+export interface Leaderboard { rows: Standing[]; metric: string; notes: string[]; waiting?: string[]; doubt: string | null; hidden?: number }
 export interface PublicBoard extends Leaderboard {
   title: string; guidelines: Node[]; assumptions: string[]; n_labels: number; confidence_level: number | null; guarantee: string | null;
   spent: number; spent_judging: number; spent_reading: number; currency: string;
@@ -90,14 +90,15 @@ export interface Naming {
   ends: number; linked: number; taken: number; called: number; named: number; links: number; known: number; sentence: string; doubt: string | null;
 }
 export interface ReadingSummary {
-  documents: number; read: number; readings: number; agreement: Record<string, number | null>;
+  documents: number; read: number; readings: number; agreement: Record<string, number | null>; linked: { reader: string; linked: number; mentions: number }[];
   found: { together: number[]; majority: number; spans: number } | null; relations: number; naming: Naming; tokens: number; pairs: number;
   spent: number; currency: string;
 }
 export interface Told { relations: number; counted: number; uncounted: number; naming: Naming }
 
 export class Refusal extends Error {
-  constructor(readonly status: number, message: string, readonly field: string | null = null, readonly defects: string[] = []) { super(message); }
+  constructor(readonly status: number, message: string, readonly field: string | null = null, readonly defects: string[] = [],
+    readonly fields: Record<string, string> = {}) { super(message); }
 }
 export class Unreachable extends Error {}
 
@@ -118,7 +119,7 @@ export async function call<T>(method: string, path: string, body?: unknown): Pro
   if (response.status === 204) return undefined as T;
   const said = await response.json().catch(() => ({ detail: response.statusText }));
   if (!response.ok) throw new Refusal(response.status, String(said.detail), said.field ?? null,
-    (said.defects ?? []).map((defect: { message: string }) => defect.message));
+    (said.defects ?? []).map((defect: { message: string }) => defect.message), said.fields ?? {});
   return said as T;
 }
 

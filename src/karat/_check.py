@@ -28,6 +28,11 @@ def refuse(name: str, expected: str, got: object, hint: str = "") -> InvalidInpu
     return error
 
 
+def unfit(name: str, expected: str) -> str:
+    """Word what is wrong with a value that must not be repeated: it may be a secret."""
+    return f"'{name}' must be {expected}."
+
+
 def number(
     name: str,
     value: float,

@@ -4,11 +4,12 @@ import type { ComponentChildren } from "preact";
 import { Refusal } from "../api";
 import { messageOf } from "../state";
 
-export interface Trouble { field: string | null; text: string; defects: string[] }
+/** What is wrong with a request; `fields` where several fields have something wrong, each in a sentence of its own. */
+export interface Trouble { field: string | null; text: string; defects: string[]; fields?: Record<string, string> }
 
 const MOST = 20;
 export const troubleOf = (error: unknown): Trouble => error instanceof Refusal
-  ? { field: error.field, text: error.message, defects: error.defects } : { field: null, text: messageOf(error), defects: [] };
+  ? { field: error.field, text: error.message, defects: error.defects, fields: error.fields } : { field: null, text: messageOf(error), defects: [] };
 
 /** What is wrong, where no field is to blame: of a bad file, line by line. */
 export function Troubles({ trouble }: { trouble: Trouble }) {
@@ -20,8 +21,8 @@ export function Troubles({ trouble }: { trouble: Trouble }) {
 
 export function Field({ name, label, hint, trouble, children }:
   { name: string; label: string; hint?: string; trouble: Trouble | null; children: ComponentChildren }) {
-  const wrong = trouble?.field === name;
+  const said = trouble?.fields?.[name] ?? (trouble?.field === name ? trouble.text : undefined), wrong = said !== undefined;
   return <label class={wrong ? "wrong" : undefined}><span>{label}</span>{children}
-    {wrong && <span class="problem" role="alert">{trouble.text}</span>}
+    {wrong && <span class="problem" role="alert">{said.replace(`'${name}' must`, "Must")}</span>}
     {hint !== undefined && !wrong && <span class="hint">{hint}</span>}</label>;
 }

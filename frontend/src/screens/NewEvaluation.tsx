@@ -69,7 +69,8 @@ export function NewEvaluation() {
     busy.value = "";
   };
 
-  const found = documents.value, wrong = trouble.value, elsewhere = wrong !== null && !SHOWN_BY_FORM.has(wrong.field ?? "");
+  const found = documents.value, wrong = trouble.value, blamed = Object.keys(wrong?.fields ?? {});
+  const elsewhere = wrong !== null && !(blamed.length > 0 ? blamed : [wrong.field ?? ""]).every((name) => SHOWN_BY_FORM.has(name));
   return <main class="form">
     <h1>New evaluation</h1>
     <form onSubmit={begin}>

@@ -16,12 +16,12 @@ from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 import karat
-from karat import _check
 from karat.errors import InvalidData, InvalidInput, KaratError
 from karat.judges.settings import read_judges
 from karat.service.installation import Installation
 from karat.service.problems import Conflict, NotAllowed, NotFound, NotSignedIn, TooManyTries
 from karat.service.sources import Sources
+from karat.web.faults import list_faults
 from karat.web.guards import Guards, Metrics
 from karat.web.logs import configure_logging
 from karat.web.routes import (
@@ -47,7 +47,7 @@ from karat.web.settings import Settings
 from karat.web.shapes.base import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterator
 
 STATIC = Path(__file__).parent / "static"
 _STATUS: dict[type[KaratError], int] = {
@@ -140,18 +140,13 @@ def _list_defects(error: InvalidData) -> Iterator[str]:
 def _explain_shape(_request: Request, error: Exception) -> Response:
     """Say what is wrong with a request without repeating it: it may hold a password, or NaN."""
     assert isinstance(error, RequestValidationError)  # noqa: S101
-    found = [f"{'.'.join(str(part) for part in entry['loc'])}: {_wrong(entry)}" for entry in error.errors()[:5]]
-    places = [entry["loc"] for entry in error.errors()[:1] if len(entry["loc"]) > 1]
-    field = next((str(part) for part in reversed(places[0]) if isinstance(part, str)), None) if places else None
-    return JSONResponse({"detail": "; ".join(found), "field": field}, status_code=422)
-
-
-def _wrong(entry: Mapping[str, Any]) -> str:
-    """Say what is wrong with a field; what was given is repeated only where it is a number with a comma."""
-    given = entry.get("input")
-    if entry["type"] == "float_parsing" and isinstance(given, str) and _check.has_comma(given):
-        return str(_check.no_number(str(entry["loc"][-1]), given))
-    return str(entry["msg"])
+    found = list_faults(error.errors())
+    fields: dict[str, str] = {}
+    for name, said in found:
+        if name is not None:
+            fields.setdefault(name, said)
+    detail = " ".join(said for _, said in found)
+    return JSONResponse({"detail": detail, "field": found[0][0], "fields": fields}, status_code=422)
 
 
 def _explain_http(_request: Request, error: Exception) -> Response:

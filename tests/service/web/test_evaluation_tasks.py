@@ -128,10 +128,23 @@ def test_a_text_file_is_named_as_its_sender_named_it(owner):
     assert [each["name"] for each in found["first"]] == ["the news"]
 
 
+def test_each_of_several_mistakes_is_told_of_its_own_field(owner):
+    said = owner.post("/api/evaluations", json={"title": "News", "price": "much", "half_width": "0,1"})
+    assert said.status_code == 422
+    assert said.json() == {
+        "detail": "'price' must be a number. 'half_width' must be a number with a point, as in 0.1; got '0,1'.",
+        "field": "price",
+        "fields": {
+            "price": "'price' must be a number.",
+            "half_width": "'half_width' must be a number with a point, as in 0.1; got '0,1'.",
+        },
+    }
+
+
 @pytest.mark.parametrize(("change", "field", "message"), [
     ({"half_width": 0.9}, "half_width", "'half_width' must be"),
     ({"half_width": "0,1"}, "half_width", "'half_width' must be a number with a point, as in 0.1; got '0,1'."),
-    ({"price": "much"}, "price", "body.price: Input should be a valid number"),
+    ({"price": "much"}, "price", "'price' must be a number."),
     ({"confidence_level": 1.5}, "confidence_level", "'confidence_level' must be"),
     ({"read": 9}, "read", "'read' must be"),
     ({"read": 1, "read_law": "entity"}, "read_law", "Under 'entity' they would never be drawn: 1, 'a' the first."),
@@ -143,7 +156,11 @@ def test_a_text_file_is_named_as_its_sender_named_it(owner):
     ({"guidelines": "\x00"}, "guidelines", "'guidelines' must be"),
     ({"title": " "}, "title", "'title' must be"),
     ({"price": 1e300}, "price", "price"),
-    ({"votes": 0}, "votes", "votes"),
+    ({"votes": 0}, "votes", "'votes' must be at least 1."),
+    ({"votes": 1.5}, "votes", "'votes' must be a whole number."),
+    ({"title": ""}, "title", "'title' must be text of length 1 or more."),
+    ({"read_law": "luck"}, "read_law", "'read_law' must be one of 'uniform' or 'entity'."),
+    ({"colour": 1}, "colour", "'colour' must be left out: it is not known here."),
 ])  # fmt: skip
 def test_a_bad_plan_names_its_field_and_makes_nothing(owner, house, change, field, message):
     source = upload(owner, [{"id": "a", "text": TEXT}]).json()["source"]

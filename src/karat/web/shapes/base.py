@@ -26,11 +26,12 @@ class Defect(BaseModel):
 
 
 class Problem(BaseModel):
-    """Why a request was refused, and the field that is to blame, where one is."""
+    """Why a request was refused, and the field that is to blame, where one is; ``fields`` has all of several."""
 
     detail: str
     field: str | None = None
     defects: list[Defect] = []
+    fields: dict[str, str] = {}
 
 
 class Cell(BaseModel):
