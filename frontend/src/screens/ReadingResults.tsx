@@ -9,6 +9,7 @@ import { money, number, plural } from "../parts/numbers";
 
 const EVERY = 4000;
 const KAPPAS: Record<string, string> = { spans: "typed mentions", canonical: "canonical mentions", links: "links" };
+const NO_RELATIONS = "Recall can use what was read once a document is read by all its readers and most of them state the same relation.";
 const share = (value: number) => `${Math.round(100 * value)}%`;
 
 export function ReadingResults({ slug }: { slug: string }) {
@@ -35,13 +36,14 @@ export function ReadingResults({ slug }: { slug: string }) {
   }, [slug]);
   const now = found.value;
   if (project.value === null || now === null) return <main><p role="status">{problem.value?.text ?? "Loading…"}</p></main>;
-  const owns = project.value.role === "owner";
+  const owns = project.value.role === "owner", without = now.linked.filter((each) => each.linked === 0);
   return <main class="dashboard">
     <div class="bar"><h1>{project.value.title}</h1><p class="buttons">
       {project.value.role !== "viewer" && <a class="button primary" href={`#/r/${slug}`}>Read</a>}
       <a class="button" href={`#/e/${slug.replace(/-documents$/, "")}`}>Leaderboard</a>
-      {owns && <button disabled={now.relations === 0} onClick={() => void tell()}>Use for recall</button>}</p></div>
+      {owns && <button disabled={now.relations === 0} title={now.relations === 0 ? NO_RELATIONS : undefined} aria-describedby={now.relations === 0 ? "no-relations" : undefined} onClick={() => void tell()}>Use for recall</button>}</p></div>
     {problem.value !== null && <Troubles trouble={problem.value} />}
+    {owns && now.relations === 0 && <p id="no-relations" class="hint">{NO_RELATIONS}</p>}
     <p role="status" class="said">{said.value}</p>
     <dl class="tiles">
       <div class="tile"><dt>documents read</dt><dd>{number(now.read)}<small>of {number(now.documents)}, by {project.value.votes} each</small></dd></div>
@@ -59,7 +61,9 @@ export function ReadingResults({ slug }: { slug: string }) {
     <section aria-labelledby="kappa-title"><h2 id="kappa-title">How far readers agree</h2>
       <p class="hint">Fleiss’ kappa over the tokens: 1 is perfect, 0 as by chance.</p>
       <table id="kappa"><tbody>{Object.entries(now.agreement).map(([name, value]) => <tr key={name}><th scope="row">{KAPPAS[name] ?? name}</th>
-        <td>{value === null ? "–" : value.toFixed(2)}</td></tr>)}</tbody></table></section>
+        <td>{value === null || (name === "links" && without.length > 0) ? "–" : value.toFixed(2)}</td></tr>)}</tbody></table>
+      {now.linked.length > 1 && <p id="linked" class="hint">Links may be left out. {now.linked.map((each, place) => <span key={each.reader}>{place > 0 && ", "}<bdi>{each.reader}</bdi> linked {number(each.linked)} of {plural(each.mentions, "mention")}</span>)}.
+        {without.length > 0 && " Kappa of links is shown once every reader links some."}</p>}</section>
     {now.found !== null && <section aria-labelledby="found-title"><h2 id="found-title">Share of the {number(now.found.spans)} known mentions that readers find</h2>
       <table><tbody>{now.found.together.map((value, place) => <tr key={place}><th scope="row">{place === 0 ? "one reader" : `${place + 1} readers together`}</th><td>{share(value)}</td></tr>)}
         <tr><th scope="row">their majority</th><td>{share(now.found.majority)}</td></tr></tbody></table></section>}

@@ -155,6 +155,18 @@ def links_of(mentions: Sequence[dict[str, Any]]) -> dict[int, str]:
     return first | own
 
 
+def count_linked(marked: Sequence[Marked]) -> list[dict[str, Any]]:
+    """Return for each reader how many of their mentions lead to a page, themselves or by whom they stand for."""
+    linked: Counter[str] = Counter()
+    mentions: Counter[str] = Counter()
+    for document in marked:
+        for user, reading in zip(document.users, document.readings, strict=True):
+            links = links_of(reading["mentions"])
+            linked[user] += sum(mention["canonical"] in links for mention in reading["mentions"])
+            mentions[user] += len(reading["mentions"])
+    return [{"reader": user, "linked": linked[user], "mentions": mentions[user]} for user in sorted(mentions)]
+
+
 def shares_found(
     marked: Sequence[Marked], known: dict[str, list[list[Any]]], task: EvaluationTask
 ) -> dict[str, Any] | None:

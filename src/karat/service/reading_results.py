@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from karat.pool.relation_ends import find_stated, read_ends
 from karat.service.entities import agreed_relations, meet, other_names
 from karat.service.evaluation_task import EvaluationTask
-from karat.service.marks import Marked, agreement, shares_found
+from karat.service.marks import Marked, agreement, count_linked, shares_found
 from karat.service.naming import Naming, describe_naming
 from karat.service.problems import NotFound
 from karat.service.reading import DONE
@@ -84,6 +84,7 @@ class ReadingResults:
             "read": by_label.get(1, 0),
             "readings": sum(len(document.readings) for document in marked),
             "agreement": agreement(marked),
+            "linked": count_linked(marked),
             "found": shares_found(marked, known, task),
             "relations": len(truth.agreed),
             "naming": truth.naming,

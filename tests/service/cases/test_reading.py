@@ -17,6 +17,7 @@ from karat.service.marks import (
     agreed_mentions,
     agreement,
     check_annotation,
+    count_linked,
     count_pairs,
     shares_found,
 )
@@ -114,6 +115,14 @@ def test_what_most_readers_say():
     assert agreement([marked(FULL)]) == dict.fromkeys(kappas)
     worse = agreement([marked(FULL, FULL, nothing)])
     assert 0 < worse["spans"] < 0.7
+
+
+def test_how_many_mentions_each_reader_linked():
+    again = reading(mention("Bob", "person", canonical=0), mention(*ACME, canonical=0, link="wiki/Bob"))
+    found = count_linked([marked(FULL, reading()), marked(again)])  # one links all: what it stands for is linked by it
+    assert found == [
+        {"reader": "r0", "linked": 3, "mentions": 5}, {"reader": "r1", "linked": 0, "mentions": 0},
+    ]  # fmt: skip
 
 
 def test_share_of_the_experts_spans():

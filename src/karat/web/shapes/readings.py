@@ -78,11 +78,20 @@ class Naming(BaseModel):
     doubt: str | None
 
 
+class Linked(BaseModel):
+    """How many of the mentions that a reader marked lead to a page."""
+
+    reader: str
+    linked: int
+    mentions: int
+
+
 class ReadingSummary(BaseModel):
     documents: int
     read: int
     readings: int
     agreement: dict[str, float | None]
+    linked: list[Linked]
     found: dict[str, Any] | None
     relations: int
     naming: Naming
