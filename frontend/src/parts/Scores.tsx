@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { Bounds, Leaderboard, Standing } from "../api";
-import { number } from "./numbers";
+import { number, plural } from "./numbers";
 
 export const METRICS = ["f1", "precision", "recall"] as const;
 export type Metric = typeof METRICS[number];
@@ -21,27 +21,35 @@ function Range({ score }: { score: Bounds }) {
 
 function Board({ board, metric }: { board: Leaderboard; metric: string }) {
   const shared = (row: Standing) => row.rank !== null && board.rows.filter((other) => other.rank === row.rank).length > 1;
-  return <div class="scroll" tabIndex={0} role="region" aria-label="Scores of all systems"><table class="board">
+  return <div class="scroll" tabIndex={0} role="region" aria-label="Scores of all systems"><table class="board stacks">
     <thead><tr><th scope="col">rank</th><th scope="col">system</th>
       {METRICS.map((name) => <th key={name} scope="col" aria-sort={name === metric ? "descending" : undefined}>{NAMES[name]}</th>)}
       <th scope="col">predictions</th><th scope="col">labels</th></tr></thead>
     <tbody>{board.rows.map((row) => <tr key={row.system}>
-      <td>{row.rank === null ? "–" : `${shared(row) ? "=" : ""}${row.rank}`}</td>
+      <td data-column="rank">{row.rank === null ? "–" : `${shared(row) ? "=" : ""}${row.rank}`}</td>
       <th scope="row"><bdi>{row.system}</bdi>{row.version > 1 && <small> version {row.version}</small>}</th>
-      {METRICS.map((name) => <td key={name}><Range score={row[name]} /></td>)}
-      <td>{number(row.n_predictions)}</td><td>{number(row.n_labels)}</td></tr>)}</tbody>
+      {METRICS.map((name) => <td key={name} data-column={NAMES[name]}><Range score={row[name]} /></td>)}
+      <td data-column="predictions">{number(row.n_predictions)}</td><td data-column="labels">{number(row.n_labels)}</td></tr>)}</tbody>
   </table></div>;
 }
 
+/** Why there is no row to show; said once, where the notes say it too. */
+function Nobody({ board, role }: { board: Leaderboard; role: string | undefined }) {
+  const hidden = board.hidden ?? 0;
+  if (hidden === 0) return board.notes.length > 0 ? null : <p class="hint">Nobody is scored yet.</p>;
+  const others = `${plural(hidden, "system")} ${hidden === 1 ? "is" : "are"} scored; the scores are hidden until the owner publishes them.`;
+  return <p class="hint">{role === "annotator" ? others : `None of your systems is scored yet. Of others, ${others}`}</p>;
+}
+
 /** The leaderboard and its notes, under a heading with the choice of what to rank by. */
-export function Scores({ board, metric, onMetric, children }:
-  { board: Leaderboard | null; metric: Metric; onMetric: (metric: Metric) => void; children?: ComponentChildren }) {
+export function Scores({ board, metric, onMetric, role, children }:
+  { board: Leaderboard | null; metric: Metric; onMetric: (metric: Metric) => void; role?: string; children?: ComponentChildren }) {
   return <section aria-labelledby="board-title">
     <div class="bar"><h2 id="board-title">Leaderboard</h2>
       <label class="inline">ranked by <select value={metric} onChange={(event) => onMetric(event.currentTarget.value as Metric)}>
         {METRICS.map((each) => <option key={each} value={each}>{NAMES[each]}</option>)}</select></label></div>
     {children}
-    {board !== null && board.rows.length > 0 ? <Board board={board} metric={metric} /> : <p class="hint">Nobody is scored yet.</p>}
+    {board !== null && (board.rows.length > 0 ? <Board board={board} metric={metric} /> : <Nobody board={board} role={role} />)}
     {board !== null && board.doubt !== null && <p class="note">{board.doubt}</p>}
     {board?.rows.some((row) => row.rank !== null) && <p class="hint">Systems with the same rank (=) are not told apart by the labels.</p>}
     {board?.notes.map((text) => <p key={text} class="hint">{text}</p>)}

@@ -44,11 +44,11 @@ export function Tokens() {
   return <section aria-labelledby="tokens-title">
     <h2 id="tokens-title">API tokens</h2>
     <p class="hint">With a token a program or the command line acts for you, as far as you let it.</p>
-    {tokens.value !== null && tokens.value.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Your tokens"><table>
+    {tokens.value !== null && tokens.value.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label="Your tokens"><table class="stacks">
       <thead><tr><th scope="col">name</th><th scope="col">may</th><th scope="col">made</th><th scope="col">last used</th><th scope="col">take back</th></tr></thead>
       <tbody>{tokens.value.map((token) => <tr key={token.id}><th scope="row"><bdi>{token.name}</bdi></th>
-        <td>{token.scopes.join(", ")}</td><td>{day(token.created_at)}</td><td>{token.used_at === null ? "never" : day(token.used_at)}</td>
-        <td>{leaving.value === token.id
+        <td data-column="may">{token.scopes.join(", ")}</td><td data-column="made">{day(token.created_at)}</td><td data-column="last used">{token.used_at === null ? "never" : day(token.used_at)}</td>
+        <td data-column="take back">{leaving.value === token.id
           ? <span class="buttons"><button class="danger" onClick={() => void revoke(token)}>Really revoke</button>
             <button onClick={() => { leaving.value = null; }}>Keep</button></span>
           : <button aria-label={`Revoke ${token.name}`} onClick={() => { leaving.value = token.id; }}>Revoke</button>}</td></tr>)}</tbody>

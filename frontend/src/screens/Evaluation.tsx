@@ -126,11 +126,11 @@ export function Evaluation({ slug }: { slug: string }) {
       {now.n_documents > 0 && <div class="tile"><dt>documents</dt><dd>{number(now.n_documents)}</dd></div>}
       <div class="tile"><dt>goal</dt><dd>± {now.half_width}<small>precision, {Math.round(100 * now.confidence_level)}% sure</small></dd></div>
     </dl>
-    <Scores board={shown} metric={metric.value} onMetric={(chosen) => { metric.value = chosen; void refresh(); }}>
+    <Scores board={shown} role={now.role} metric={metric.value} onMetric={(chosen) => { metric.value = chosen; void refresh(); }}>
       {owns ? <Publication slug={slug} task={now} busy={busy.value} onChange={(audience, text) => void act(async () => {
         await call("PUT", `${base}/publication`, audience === "nobody" ? { published: false } : { published: true, audience });
         return text;
-      })} /> : !now.published && <p class="note">Not published: you see your own systems alone, without ranks.</p>}
+      })} /> : submits && !now.published && <p class="note">Not published: you see your own systems alone, without ranks.</p>}
     </Scores>
     {submits && <section aria-labelledby="submit-title">
       <h2 id="submit-title">Submit</h2>
@@ -169,7 +169,7 @@ export function Evaluation({ slug }: { slug: string }) {
           <button disabled={busy.value} onClick={() => leaving.value !== each.id ? void (leaving.value = each.id) : void act(async () => {
             await call("DELETE", `${base}/submissions/${each.id}`);
             return `${each.system} is retracted.`;
-          })}>{leaving.value === each.id ? "Take it off the leaderboard?" : "Retract"}</button>
+          })}>{leaving.value !== each.id ? "Retract" : each.state === "checked" ? "Take this submission back?" : "Take it off the leaderboard?"}</button>
         </p></li>)}</ul>
     </section>}
     {owns && project.value !== null && disputes.value.length > 0 && <Disputes disputes={disputes.value} project={project.value} onRule={rule} />}
@@ -179,7 +179,7 @@ export function Evaluation({ slug }: { slug: string }) {
       <h2 id="export-title">Take away</h2>
       <p class="buttons"><a class="button" href={`/api${base}/label-pool.csv`} download>Labels and their probabilities</a>
         {owns && <a class="button" href={`/api${base}/export/pool.zip`} download>The whole pool</a>}</p>
-      <p class="hint">The pool gives the same numbers anywhere: <code>karat pool scores FOLDER</code>.</p>
+      {owns && <p class="hint">The pool gives the same numbers anywhere: <code>karat pool scores FOLDER</code>.</p>}
     </section>}
   </main>;
 }

@@ -76,10 +76,24 @@ def test_a_participant_submits_and_a_stranger_reads_the_public_board(  # noqa: P
     team.get_by_label("Predictions").set_input_files(tmp_path / "ids.csv")
     team.get_by_role("button", name="Check").press("Enter")
     expect(team.locator(".said")).to_contain_text("It waits for the owner.")
+    team.get_by_role("button", name="Retract").press("Enter")  # asked, and not done: it only waits
+    expect(team.get_by_role("button", name="Take this submission back?")).to_be_visible()
     owner.get_by_role("button", name="Accept and pay").press("Enter")
     expect(owner.get_by_role("button", name="Accept and pay")).to_have_count(0)
     n = judge_all(owner, server)
     assert n > 0
+    judge = open_page(viewport={"width": 390, "height": 800})
+    owner.get_by_label("Invite somebody as").select_option("annotator")
+    owner.get_by_role("button", name="Make a link").click()
+    expect(owner.locator("#invitation")).not_to_have_value(link)
+    judge.goto(owner.locator("#invitation").input_value())
+    judge.get_by_label("Choose a name").fill("joe")
+    judge.get_by_label("Choose a password").fill("long enough!")
+    judge.get_by_role("button", name="Join").press("Enter")
+    judge.locator(".card").wait_for()
+    judge.goto(f"{server.url}/#/e/{SLUG}")
+    expect(judge.locator("main")).to_contain_text("1 system is scored; the scores are hidden until the owner publishes")
+    expect(judge.locator("main")).not_to_contain_text("your own systems")
 
     stranger = open_page()
     address = f"{server.url}/#/board/{SLUG}"
@@ -97,6 +111,11 @@ def test_a_participant_submits_and_a_stranger_reads_the_public_board(  # noqa: P
     owner.get_by_role("button", name="Publish scores").press("Enter")
     expect(owner.get_by_text("Published to anyone with the address.")).to_be_visible()
     assert axe(owner) == []
+    expect(judge.locator(".board tbody tr")).to_have_count(1)
+    expect(judge.get_by_role("link", name="Labels and their probabilities")).to_be_visible()
+    expect(judge.locator("main")).not_to_contain_text("karat pool scores")  # the pool is for owners
+    assert judge.locator(".scroll").first.evaluate("each => each.scrollWidth <= each.clientWidth")  # whole on a phone
+    assert axe(judge) == []
     assert owner.get_by_role("link", name="See the public page").get_attribute("href") == f"#/board/{SLUG}"
 
     stranger.reload()

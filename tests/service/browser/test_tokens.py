@@ -37,6 +37,8 @@ def test_make_copy_use_and_revoke_a_token_by_keyboard(serve_made, open_page):
     page.keyboard.press("Enter")
     expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == secret
+    page.set_viewport_size({"width": 390, "height": 800})
+    assert page.locator(".scroll").evaluate("each => each.scrollWidth <= each.clientWidth")  # whole on a phone
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert axe(page) == []
