@@ -19,8 +19,8 @@ _EXPECTED = {
     "string_type": "text",
     "string_too_short": "text of length {min_length:,} or more",
     "string_too_long": "text of at most {max_length:,} characters",
-    "too_short": "a list of at least {min_length:,}",
-    "too_long": "a list of at most {max_length:,}",
+    "too_short": "of length {min_length:,} or more",
+    "too_long": "of length {max_length:,} or less",
     "bool_type": "true or false",
     "bool_parsing": "true or false",
     "list_type": "a list",
@@ -53,6 +53,8 @@ def _sentence(entry: Mapping[str, Any]) -> str:
     name, kind, given = ".".join(str(part) for part in entry["loc"][1:]), entry["type"], entry.get("input")
     if kind == "float_parsing" and isinstance(given, str) and _check.has_comma(given):
         return str(_check.no_number(name, given))
-    if not name or kind not in _EXPECTED:
-        return f"{name}: {entry['msg']}" if name else f"The request cannot be read: {entry['msg']}."
+    if _field(entry) is None:
+        return f"The request cannot be read: {entry['msg']}."
+    if kind not in _EXPECTED:
+        return f"{name}: {entry['msg']}."
     return _check.unfit(name, _EXPECTED[kind].format(**entry.get("ctx", {})))
