@@ -203,7 +203,8 @@ def submissions(server: Server, token: Token, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
         return
-    states = {"checked": "waits", "accepted": "in the pool", "retracted": "retracted"}
+    states = {"checked": "waits", "accepted": "in the pool", "retracted": "retracted",
+              "replaced": "replaced"}  # fmt: skip
     rows = [[str(each["id"]), each["system"], each["user"], states[each["state"]], f"{each['n_predictions']:,}",
              f"{each['n_new']:,}", f"{each['first']['labels']:,} to {each['most']['labels']:,}", _money(each)]
             for each in found]  # fmt: skip

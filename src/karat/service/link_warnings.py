@@ -34,7 +34,8 @@ class LinkWarnings:
         if EvaluationTask.from_dict(row.settings).kind != "relations":
             return {}
         with self._pools.use(row) as pool:
-            return {each.id: self._of_one(row, each, pool) for each in submissions if each.state != "retracted"}
+            return {each.id: self._of_one(row, each, pool) for each in submissions
+                    if each.state in {"checked", "accepted"}}  # fmt: skip
 
     def _of_one(self, row: EvaluationRow, submission: Submission, pool: Pool) -> list[str]:
         if submission.state == "accepted":

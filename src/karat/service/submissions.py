@@ -210,10 +210,10 @@ class Submissions:
             found = self.find(project, id)
             if found.state == "accepted":
                 return found
+            if found.state == "replaced":
+                raise Conflict(f"{found.system!r} was submitted again since; accept the latest.")
             if found.state != "checked":
                 raise Conflict("This submission was retracted.")
-            if any(each.system == found.system and each.id > id for each in self._stored(project)):
-                raise Conflict(f"{found.system!r} was submitted again since; accept the latest.")
             if most is not None and found.most_labels > most:
                 raise Conflict(f"{found.system!r} needs up to {found.most_labels:,} labels by now, not {most:,}: "
                                "others came in since. Look at its price again.")  # fmt: skip
@@ -223,9 +223,6 @@ class Submissions:
                 raise InvalidInput("The file of this submission is gone; submit it again.")
             pool.add(found.system, file, team=found.user, replace=True)
             with self._database.write() as connection:
-                for each in evaluations.list_submissions(connection, project.id):
-                    if each.system == found.system and each.state == "accepted":
-                        evaluations.set_submission(connection, each.id, state="retracted", version=each.version)
                 evaluations.set_submission(connection, id, state="accepted", version=version)
                 projects.add_audit(connection, "accept", now=self._clock(), user_id=by.id, project_id=project.id,
                                    system=found.system, version=version, unasked=unasked)  # fmt: skip
@@ -238,7 +235,7 @@ class Submissions:
         row = self._tasks.row(project)
         with self._pools.use(row) as pool:
             found = self._find(project, id)
-            if found.state == "retracted":
+            if found.state in {"retracted", "replaced"}:
                 return
             if found.state == "accepted" and any(system.name == found.system for system in pool.systems):
                 pool.retract(found.system)
@@ -279,8 +276,7 @@ def _refuse_foreign(before: Sequence[Submission], system: str, by: User) -> None
 
 
 def _refuse_many(before: Sequence[Submission], system: str, by: User) -> None:
-    """Refuse one more system of a person too many of whose systems wait; each counts by its latest submission."""
-    latest = {each.system: each for each in sorted(before, key=lambda each: each.id) if each.user_id == by.id}
-    waiting = [name for name, each in latest.items() if each.state == "checked" and name != system]
+    """Refuse one more system of a person too many of whose systems wait."""
+    waiting = [each for each in before if each.user_id == by.id and each.state == "checked" and each.system != system]
     if len(waiting) >= MOST_WAITING:
         raise Conflict(f"{len(waiting)} of your systems wait to be accepted; retract one or wait for the owner.")

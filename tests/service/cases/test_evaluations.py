@@ -191,8 +191,44 @@ def test_resubmission_replaces_and_retraction_keeps_the_labels(house, shared, co
     assert [row["system"] for row in board["rows"]] == ["system-02"]
     assert board["n_labels"] == labels
     with pytest.raises(Conflict, match="retracted"):
-        house.submissions.accept(project, campaign, again.id, by=house.owner())
+        house.submissions.accept(project, campaign, newest.id, by=house.owner())
     assert list(house.pools.incoming(house.evaluations.row(project)).iterdir()) == []
+
+
+def test_what_a_newer_version_replaced_never_comes_back(house, shared, systems, tmp_path):
+    """A version that waits gives way to any newer one, an accepted one only to a newer accepted one."""
+    project, campaign = shared
+    row = house.evaluations.row(project)
+
+    def states():
+        return [each.state for each in house.submissions.list(project)]
+
+    def send(name):
+        return submit(house, project, name, systems["system-01"], tmp_path)
+
+    old, new = send("s"), send("s")
+    other = send("other")
+    assert states() == ["replaced", "checked", "checked"]
+    assert {path.stem for path in house.pools.incoming(row).iterdir()} == {str(new.id), str(other.id)}
+    house.submissions.retract(project, new.id, by=house.owner())
+    assert states() == ["replaced", "retracted", "checked"]
+    with pytest.raises(Conflict, match="submitted again since"):
+        house.submissions.accept(project, campaign, old.id, by=house.owner())
+    house.submissions.retract(project, old.id, by=house.owner())
+    assert states()[0] == "replaced"
+
+    first = house.submissions.accept(project, campaign, send("s").id, by=house.owner())
+    house.submissions.retract(project, send("s").id, by=house.owner())
+    assert states()[3:] == ["accepted", "retracted"]  # a version that was never accepted replaced nothing
+    second = house.submissions.accept(project, campaign, send("s").id, by=house.owner())
+    assert states()[3:] == ["replaced", "retracted", "accepted"]
+    house.submissions.retract(project, first.id, by=house.owner())  # nothing is left of it to take back
+    with house.pools.use(row) as pool:
+        assert [(system.name, system.version) for system in pool.systems] == [("s", second.version)]
+    house.submissions.retract(project, second.id, by=house.owner())
+    assert states()[3:] == ["replaced", "retracted", "retracted"]
+    with pytest.raises(Conflict, match="submitted again since"):
+        house.submissions.accept(project, campaign, first.id, by=house.owner())
 
 
 def bad_lines(corpus):
