@@ -175,7 +175,7 @@ def submit(
     report(
         found,
         f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. {_price(found)} "
-        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool.")
+        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is accepted.")
         + "".join(f"\nWarning: {warning}" for warning in found["warnings"]),
         as_json=as_json,
     )
@@ -203,7 +203,7 @@ def submissions(server: Server, token: Token, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
         return
-    states = {"checked": "waits", "accepted": "in the pool", "retracted": "retracted",
+    states = {"checked": "waits", "accepted": "accepted", "retracted": "retracted",
               "replaced": "replaced"}  # fmt: skip
     rows = [[str(each["id"]), each["system"], each["user"], states[each["state"]], f"{each['n_predictions']:,}",
              f"{each['n_new']:,}", f"{each['first']['labels']:,} to {each['most']['labels']:,}", _money(each)]
@@ -273,7 +273,7 @@ def accept(
     """
     agreed = {} if most is None else {"most": most}
     found = _call(server, token, "POST", f"submissions/{submission}/accept", params=agreed)
-    text = f"{found['system']} (version {found['version']}) is in the pool. {_price(found)}"
+    text = f"{found['system']} (version {found['version']}) is accepted. {_price(found)}"
     report(found, text, as_json=as_json)
 
 

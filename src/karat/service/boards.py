@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from karat.pool.rating import WAITING
 from karat.service import guidelines
 from karat.service.campaign import Campaign
-from karat.service.evaluations import notes_for_all
+from karat.service.evaluations import without
 from karat.service.problems import NotFound
 from karat.store import evaluations, projects
 
@@ -40,7 +41,7 @@ class Boards:
             "title": project.title,
             "guidelines": guidelines.render(campaign.guidelines),
             **{name: board[name] for name in SCORES if name in board},
-            "notes": notes_for_all(board["notes"]),
+            "notes": without(board["notes"], WAITING),
             "spent": spent.in_all,
             "spent_judging": spent.judging,
             "spent_reading": spent.reading,

@@ -13,6 +13,7 @@ from karat import _check
 from karat.documents import relations
 from karat.documents.text import count_tokens, sentences_of
 from karat.errors import InvalidInput
+from karat.pool.rating import MISSED, WAITING
 from karat.service import money
 from karat.service.allowances import labels_beyond
 from karat.service.campaign import make_slug
@@ -160,7 +161,12 @@ class Evaluations:
             return {**board, "hidden": 0}
         mine = self._systems_of(project, for_user)
         rows = [{**line, "rank": None} for line in board["rows"] if line["system"] in mine]
-        return {**board, "rows": rows, "notes": notes_for_all(board["notes"]), "hidden": len(board["rows"]) - len(rows)}
+        return {
+            **board,
+            "rows": rows,
+            "notes": without(board["notes"], WAITING, MISSED),
+            "hidden": len(board["rows"]) - len(rows),
+        }
 
     def _systems_of(self, project: Project, user: User) -> set[str]:
         with self._database.read() as connection:
@@ -188,9 +194,9 @@ class Evaluations:
         return [in_context(said[name], texts, sentences, task) for name in ids]
 
 
-def notes_for_all(notes: Iterable[str]) -> list[str]:
-    """Return notes without the one that names systems which nobody was shown yet."""
-    return [note for note in notes if not note.startswith("Not in the pool yet")]
+def without(notes: Iterable[str], *beginnings: str) -> list[str]:
+    """Return the notes that do not begin so: not all may see the names of all systems."""
+    return [note for note in notes if not note.startswith(beginnings)]
 
 
 def _document_row(document: Document) -> dict[str, Any]:

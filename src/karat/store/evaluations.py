@@ -111,7 +111,7 @@ def list_submissions(connection: Connection, project_id: int, *, id: int | None 
         wanted.append(submissions.c.id == id)
     columns: list[Any] = [_state() if column is submissions.c.state else column for column in submissions.c]
     query = select(*columns, users.c.name).join(users, users.c.id == submissions.c.user_id).where(*wanted)
-    return [Submission(*row) for row in connection.execute(query.order_by(submissions.c.id))]
+    return [Submission._make(row) for row in connection.execute(query.order_by(submissions.c.id))]
 
 
 def _state() -> ColumnElement[str]:

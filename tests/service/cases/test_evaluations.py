@@ -158,8 +158,13 @@ def test_scores_are_private_until_published(house, shared, corpus, systems, tmp_
     for user, name in ((team, "system-01"), (other, "system-02")):
         found = submit(house, project, name, systems[name], tmp_path, by=user)
         house.submissions.accept(project, campaign, found.id, by=house.owner())
-    answer_all(house, project, campaign, corpus)
+    every_third = [instance_id(line) for name in ("system-01", "system-02") for line in systems[name]][::3]
+    answer_all(house, project, campaign, corpus, unsure=every_third)
+    notes = house.evaluations.leaderboard(project, metric="f1", for_user=None)["notes"]
+    assert any(note.startswith("Precision is known less well than asked") and "system-02" in note for note in notes)
     mine = house.evaluations.leaderboard(project, metric="f1", for_user=team)
+    assert mine["notes"]
+    assert not any("system-02" in note for note in mine["notes"])
     assert [(row["system"], row["rank"]) for row in mine["rows"]] == [("system-01", None)]
     assert mine["hidden"] == 1
     with pytest.raises(Conflict, match="belongs to somebody else"):

@@ -69,7 +69,7 @@ def test_submit_accept_and_read_the_leaderboard(server, folder, capsys, monkeypa
     assert main(["evaluation", "allow", address, "500", "1000"]) == 0
     assert "Up to 500 labels a submission, 1,000 more in all" in capsys.readouterr().out
     assert main(["evaluation", "submit", address, "second", "good.jsonl"]) == 0
-    assert "It is in the pool." in capsys.readouterr().out
+    assert "It is accepted." in capsys.readouterr().out
     assert main(["evaluation", "scores", address]) == 0
     assert "No system has enough labels yet" in capsys.readouterr().out
     shown = {"anyone": (address.replace("/news", "/#/board/news"), 200), "members": ("All members", 404),

@@ -89,7 +89,7 @@ def test_what_waits_in_the_pool_is_not_named(owner, base, address, client_of):
     waiting = next(each for each in owner.get(f"{base}/submissions").json() if each["state"] == "checked")
     assert owner.post(f"{base}/submissions/{waiting['id']}/accept").status_code == 200
     publish(owner, base, "anyone")
-    assert "Not in the pool yet: system-02." in owner.get(f"{base}/leaderboard").json()["notes"]
+    assert "Waiting for their first labels: system-02." in owner.get(f"{base}/leaderboard").json()["notes"]
     said = client_of().get(address)
     assert [row["system"] for row in said.json()["rows"]] == ["system-01"]
     assert "system-02" not in said.text
