@@ -350,7 +350,8 @@ def truth(
     else:
         with open_to_send(stated_in) as stream:
             headers = {"content-type": "application/octet-stream"}
-            found = _call(server, token, "POST", "reading/counted-truth", content=stream, headers=headers)
+            found = _call(server, token, "POST", "reading/counted-truth", params={"file": stated_in.name},
+                          content=stream, headers=headers)  # fmt: skip
     more = ", each counted once" if found["counted"] else ""
     if found["counted"] and found["uncounted"]:
         more = f"; {found['uncounted']:,} with no count of their documents count as if one stated them"
