@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 import urllib.parse
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,6 +14,9 @@ from karat.cli.client import Client, open_to_send
 from karat.cli.options import AsJson, Db
 from karat.cli.output import print_json, print_table, print_text, report
 from karat.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 group = typer.Typer(
     name="evaluation",
@@ -40,6 +43,9 @@ OPTIONS = {
     "system": "SYSTEM",
 }
 """What the library's arguments are called here, for errors."""
+
+STATES = {"checked": "waits", "accepted": "accepted", "replaced": "replaced", "retracted": "retracted"}
+"""What the state of a submission is called for people."""
 
 Server = Annotated[str, typer.Argument(help="The evaluation's address, as in https://karat.example/shared-task.")]
 Token = Annotated[
@@ -203,9 +209,7 @@ def submissions(server: Server, token: Token, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
         return
-    states = {"checked": "waits", "accepted": "accepted", "retracted": "retracted",
-              "replaced": "replaced"}  # fmt: skip
-    rows = [[str(each["id"]), each["system"], each["user"], states[each["state"]], f"{each['n_predictions']:,}",
+    rows = [[str(each["id"]), each["system"], each["user"], STATES[each["state"]], f"{each['n_predictions']:,}",
              f"{each['n_new']:,}", f"{each['first']['labels']:,} to {each['most']['labels']:,}", _money(each)]
             for each in found]  # fmt: skip
     print_table(["submission", "system", "of", "state", "predictions", "new", "labels", "cost"], rows)
@@ -278,6 +282,36 @@ def accept(
 
 
 @group.command()
+def retract(
+    server: Server,
+    submission: Annotated[str, typer.Argument(metavar="SYSTEM-OR-NUMBER", help="A system, or a submission's number.")],
+    token: Token,
+    as_json: AsJson = False,
+) -> None:
+    """Take back a submission that waits or was accepted; labels bought for it go on serving the others.
+
+    Examples:
+
+        karat evaluation retract http://127.0.0.1:8000/shared-task tagger
+    """
+    standing = [each for each in _call(server, token, "GET", "submissions") if each["state"] in {"checked", "accepted"}]
+    meant = [each for each in standing if str(each["id"]) == submission] or [
+        each for each in standing if each["system"] == submission
+    ]
+    if not meant:
+        raise InvalidInput(f"'SYSTEM-OR-NUMBER' must be a system or submission of yours that waits or was accepted; "
+                           f"got {submission!r}.")  # fmt: skip
+    if len(meant) > 1:
+        numbers = " and ".join(f"{each['id']} ({STATES[each['state']]})" for each in meant)
+        raise InvalidInput(f"{submission!r} has the submissions {numbers}; say which by its number.")
+    (found,) = meant
+    _call(server, token, "DELETE", f"submissions/{found['id']}")
+    report(
+        {**found, "state": "retracted"}, f"{found['system']}: submission {found['id']} is retracted.", as_json=as_json
+    )
+
+
+@group.command()
 def scores(
     server: Server,
     token: Token,
@@ -294,10 +328,22 @@ def scores(
     if as_json:
         print_json(board)
         return
-    rows = [[str(row["rank"] or "–"), row["system"], *(_cell(row[name]) for name in ("precision", "recall", "f1"))]
-            for row in board["rows"]]  # fmt: skip
-    print_table(["rank", "system", "precision", "recall", "F1"], rows)
+    ranks = [row["rank"] for row in board["rows"]]
+    rows = [[_rank(row["rank"], ranks), row["system"], str(row["version"]),
+             *(_cell(row[name]) for name in ("precision", "recall", "f1")), f"{row['n_predictions']:,}",
+             f"{row['n_labels']:,}"] for row in board["rows"]]  # fmt: skip
+    print_table(["rank", "system", "version", "precision", "recall", "F1", "predictions", "labels"], rows)
+    if rows:
+        level = f"{100 * board['confidence_level']:g}% intervals ({board['guarantee']})"
+        print_text(f"{level}; {board['n_labels']:,} labels in all; ranked by {metric}, = is a tie.")
     print_text("\n".join([*([board["doubt"]] if board["doubt"] else []), *board["notes"]]))
+
+
+def _rank(rank: int | None, ranks: Sequence[int | None]) -> str:
+    """Return a rank, marked if several share it; before publication there is none."""
+    if rank is None:
+        return "–"
+    return f"={rank}" if ranks.count(rank) > 1 else str(rank)
 
 
 def _cell(score: dict[str, float]) -> str:
