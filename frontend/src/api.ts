@@ -69,7 +69,7 @@ export interface Standing {
   rank: number | null; system: string; version: number; precision: Bounds; recall: Bounds; f1: Bounds;
   n_predictions: number; n_labels: number;
 }
-export interface Leaderboard { rows: Standing[]; metric: string; notes: string[]; doubt: string | null }
+export interface Leaderboard { rows: Standing[]; metric: string; notes: string[]; waiting?: string[]; doubt: string | null }
 export interface PublicBoard extends Leaderboard {
   title: string; guidelines: Node[]; assumptions: string[]; n_labels: number; confidence_level: number | null; guarantee: string | null;
   spent: number; spent_judging: number; spent_reading: number; currency: string;

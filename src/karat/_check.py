@@ -55,10 +55,13 @@ def no_number(name: str, text: str) -> InvalidInput:
     >>> print(no_number("half_width", "0,1"))
     'half_width' must be a number with a point, as in 0.1; got '0,1'.
     """
-    is_comma = re.fullmatch(r"[+-]?\d{0,9},\d{1,9}", text.strip())
-    return refuse(
-        name, f"a number with a point, as in {text.strip().replace(',', '.')}" if is_comma else "a number", text
-    )
+    pointed = text.strip().replace(",", ".")
+    return refuse(name, f"a number with a point, as in {pointed}" if has_comma(text) else "a number", text)
+
+
+def has_comma(text: str) -> bool:
+    """Say whether text is a number but for a comma in place of the point."""
+    return re.fullmatch(r"[+-]?\d{0,9},\d{1,9}", text.strip()) is not None
 
 
 def fraction(name: str, value: float) -> float:

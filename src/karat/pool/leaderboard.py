@@ -11,6 +11,8 @@ from karat import plotting
 from karat.results import Tabular
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
@@ -83,6 +85,8 @@ class Leaderboard(Tabular):
     pool_recall: float | None
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
+    waiting: tuple[str, ...] = ()
+    """Systems whose first labels are not there yet."""
 
     def __str__(self) -> str:
         """Show the leaderboard as a table."""
@@ -95,8 +99,12 @@ class Leaderboard(Tabular):
             lines.append(f"{row.rank:>4}  {row.system:<{width}}  {scores}  {counts}")
         level = f"{100 * self.confidence_level:g}% intervals ({self.guarantee})"
         lines.append(f"{level}; {self.n_labels:,} labels for {self.n_items:,} units; ranked by {self.metric}.")
-        lines += list(self.notes)
-        return "\n".join(lines)
+        return "\n".join([*lines, *self.remarks])
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and which systems wait."""
+        return (*self.notes, say_waiting(self.waiting)) if self.waiting else self.notes
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -112,6 +120,7 @@ class Leaderboard(Tabular):
             "pool_recall": self.pool_recall,
             "assumptions": list(self.assumptions),
             "notes": list(self.notes),
+            "waiting": list(self.waiting),
         }
 
     def points(self) -> dict[str, NDArray[Any]]:
@@ -136,6 +145,11 @@ class Leaderboard(Tabular):
         axes.set_xlim(0.0, 1.0)
         axes.set_xlabel(f"{self.metric}, {100 * self.confidence_level:g}% interval")
         return axes
+
+
+def say_waiting(systems: Sequence[str]) -> str:
+    """Name the systems that are accepted, but whose first labels are not there yet."""
+    return f"Waiting for their first labels: {', '.join(systems)}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

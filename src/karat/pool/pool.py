@@ -147,6 +147,7 @@ class Pool:
         is_judge: bool = False,
         depth: int | None = None,
         replace: bool = False,
+        receipt: str = "",
     ) -> System | None:
         """Submit a system; return the one it replaces, if ``replace`` allows that.
 
@@ -168,6 +169,9 @@ class Pool:
             Of a TREC run, keep the ranks up to this one.
         replace
             Let it take the place of the system that has this name now; its labels stay.
+        receipt
+            What you know this submission by: if it is in the pool already, nothing happens, so that it may be tried
+            again after a crash, and from several processes at once.
         """
         return submit(
             self._records,
@@ -177,6 +181,7 @@ class Pool:
             is_judge=is_judge,
             depth=depth,
             replace=replace,
+            receipt=receipt,
         )
 
     def preview(self, predictions: str | Path, *, depth: int | None = None) -> Preview:

@@ -39,9 +39,8 @@ WRONG_LABELS = (
     "truth. Rates learnt from votes come from a latent-class fit on the same votes: all people equally good, all items "
     "equally hard, votes independent given the truth."
 )
-WAITING = "Waiting for their first labels"
 MISSED = "Precision is known less well than asked"
-"""How the notes that name systems begin."""
+"""How the note that names systems begins."""
 _STEP = 1e-4
 Ends = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
@@ -104,6 +103,7 @@ def rate(
         pool_recall=None if theta.exact else theta.value,
         assumptions=_assumptions(state, theta),
         notes=(*_notes(state, theta, n_pending), *missed),
+        waiting=tuple(system.name for system in state.waiting()),
     )
 
 
@@ -205,8 +205,6 @@ def _notes(state: State, theta: PoolRecall, n_pending: int) -> tuple[str, ...]:
     if n_unsure := state.n_unsure:
         noun = "answer counts" if n_unsure == 1 else "answers count"
         notes.append(f"{n_unsure:,} unsure {noun} as wrong in the lower ends and as right in the upper ends.")
-    if waiting := state.waiting():
-        notes.append(f"{WAITING}: {', '.join(system.name for system in waiting)}.")
     return tuple(notes)
 
 

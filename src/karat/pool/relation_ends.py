@@ -164,7 +164,8 @@ def _said(paths: Sequence[Path]) -> str:
 
 
 def _field(name: str) -> str:
-    return f"json_extract_string(payload, '$.{name}')"
+    pointer = "/" + name.replace("~", "~0").replace("/", "~1")  # RFC 6901: any name can be written so
+    return f"json_extract_string(payload, {_sql.text(pointer)})"
 
 
 def _predictions(pool: Pool, systems: Iterable[System]) -> list[Path]:

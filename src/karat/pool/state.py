@@ -42,6 +42,8 @@ class System:
     n_predictions: int
     folder: str
     hash: str
+    receipt: str = ""
+    """What its sender knows this submission by, so that it is added once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

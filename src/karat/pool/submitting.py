@@ -31,12 +31,15 @@ def submit(
     is_judge: bool,
     depth: int | None,
     replace: bool,
+    receipt: str,
 ) -> System | None:
     """Add a system to the log; return the one whose place it takes, if any."""
     if not name or not name.strip():
         raise _check.refuse("name", "a name", name)
     with records.writing(), workspace(records.folder) as (connection, work):
         state = records.state
+        if receipt and any(system.receipt == receipt for system in state.systems):
+            return None
         earlier = next((s for s in state.systems[::-1] if s.name == name), None)
         if earlier is not None and earlier.number in state.retracted:
             earlier = None
@@ -62,6 +65,7 @@ def submit(
                 "n_predictions": n_predictions,
                 "folder": place,
                 "hash": records.hash_of(f"{place}/instances.parquet"),
+                **({"receipt": receipt} if receipt else {}),
             }
         )
     return earlier

@@ -26,7 +26,7 @@ def render_leaderboard(board: Leaderboard, *, title: str = "Leaderboard", comman
     parts = [
         f"<h1>{escape(title)}</h1>",
         f'<p class="lead">{escape(f"{lead}; {basis}")}.</p>',
-        *(f'<p class="warn">{escape(note)}</p>' for note in board.notes),
+        *(f'<p class="warn">{escape(note)}</p>' for note in board.remarks),
         table(["rank", "system", "precision", "recall", "F1", "predictions", "labels"], rows),
         "<p class='soft'>Systems share a rank when the interval of their difference contains 0.</p>",
         figure(board.plot(), f"{board.metric} with its interval, best system on top."),

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from karat.pool.rating import WAITING
 from karat.service import guidelines
 from karat.service.campaign import Campaign
-from karat.service.evaluations import without
 from karat.service.problems import NotFound
 from karat.store import evaluations, projects
 
@@ -16,7 +14,7 @@ if TYPE_CHECKING:
     from karat.service.spending import Spending
     from karat.store.database import Database
 
-SCORES = ("rows", "metric", "doubt", "n_labels", "confidence_level", "guarantee", "assumptions")
+SCORES = ("rows", "metric", "notes", "doubt", "n_labels", "confidence_level", "guarantee", "assumptions")
 
 
 class Boards:
@@ -41,7 +39,6 @@ class Boards:
             "title": project.title,
             "guidelines": guidelines.render(campaign.guidelines),
             **{name: board[name] for name in SCORES if name in board},
-            "notes": without(board["notes"], WAITING),
             "spent": spent.in_all,
             "spent_judging": spent.judging,
             "spent_reading": spent.reading,

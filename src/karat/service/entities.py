@@ -115,7 +115,7 @@ def agreed_relations(document: Marked, task: EvaluationTask, say: SystemsSay = N
                 first, last = (mentions[each[end]]["canonical"] for end in ("subject", "object"))
                 for canonical in (first, last):
                     if canonical not in entities:
-                        others = [each for each in readers if each is not readers[reader]]
+                        others = [other for other in readers if other is not readers[reader]]
                         entities[canonical] = name_entity(document, readers[reader], canonical, others, say)
                 subject, object_ = entities[first], entities[last]
                 stated[subject.name, each["predicate"], object_.name][reader].append((subject, object_))

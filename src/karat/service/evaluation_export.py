@@ -55,8 +55,9 @@ def zip_pool(pools: Pools, row: EvaluationRow) -> Path:
         path = Path(target.name)
     folder = pools.home / row.folder
     with pools.use(row), zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
-        for file in sorted(folder.rglob("*")):
-            inside = file.relative_to(folder)
-            if file.is_file() and inside.parts[0] != "incoming" and not inside.parts[0].startswith("tmp-"):
-                archive.write(file, Path(row.folder) / inside)
+        for part in sorted(folder.iterdir()):
+            if part.name != "incoming" and not part.name.startswith("tmp-"):  # those come and go meanwhile
+                for file in [part] if part.is_file() else sorted(part.rglob("*")):
+                    if file.is_file():
+                        archive.write(file, Path(row.folder) / file.relative_to(folder))
     return path

@@ -13,7 +13,7 @@ from karat import _check
 from karat.documents import relations
 from karat.documents.text import count_tokens, sentences_of
 from karat.errors import InvalidInput
-from karat.pool.rating import MISSED, WAITING
+from karat.pool.rating import MISSED
 from karat.service import money
 from karat.service.allowances import labels_beyond
 from karat.service.campaign import make_slug
@@ -23,7 +23,7 @@ from karat.service.problems import Conflict, NotFound
 from karat.store import answers, evaluations, people, projects
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from karat.documents.text import Document
     from karat.service.campaign import Campaign
@@ -155,18 +155,14 @@ class Evaluations:
             if "enough labels" not in str(error):
                 raise
             return {"rows": [], "metric": metric, "notes": ["No system has enough labels yet."], "doubt": None,
-                    "hidden": 0}  # fmt: skip
+                    "waiting": [], "hidden": 0}  # fmt: skip
         board = {**scores.to_dict(), "doubt": doubt}
         if for_user is None or row.published_at is not None:
             return {**board, "hidden": 0}
         mine = self._systems_of(project, for_user)
         rows = [{**line, "rank": None} for line in board["rows"] if line["system"] in mine]
-        return {
-            **board,
-            "rows": rows,
-            "notes": without(board["notes"], WAITING, MISSED),
-            "hidden": len(board["rows"]) - len(rows),
-        }
+        notes = [note for note in board["notes"] if not note.startswith(MISSED)]  # it names others' systems
+        return {**board, "rows": rows, "notes": notes, "waiting": [], "hidden": len(board["rows"]) - len(rows)}
 
     def _systems_of(self, project: Project, user: User) -> set[str]:
         with self._database.read() as connection:
@@ -192,11 +188,6 @@ class Evaluations:
             texts = evaluations.texts_of(connection, row.project_id, {said[name]["document"] for name in ids})
         sentences = {name: sentences_of(text) for name, text in texts.items()}
         return [in_context(said[name], texts, sentences, task) for name in ids]
-
-
-def without(notes: Iterable[str], *beginnings: str) -> list[str]:
-    """Return the notes that do not begin so: not all may see the names of all systems."""
-    return [note for note in notes if not note.startswith(beginnings)]
 
 
 def _document_row(document: Document) -> dict[str, Any]:

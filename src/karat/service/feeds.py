@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from karat.store.projects import Project
 
 KINDS = ("campaign", "evaluation", "reading")
+ROLES = {("evaluation", "viewer"): "participant", ("reading", "annotator"): "reader"}
+"""What roles are called where it is not by their names; the page says the same."""
 
 
 class Feeds:
@@ -35,8 +37,8 @@ class Feeds:
         return self._kinds[project.id]
 
     def role_in_words(self, project: Project, role: str) -> str:
-        """Return what a role is called: who views an evaluation takes part in it."""
-        return "participant" if role == "viewer" and self.kind(project) == "evaluation" else role
+        """Return what a role is called: who views an evaluation takes part, who annotates documents reads."""
+        return ROLES.get((self.kind(project), role), role)
 
     def replenish(self, project: Project, campaign: Campaign) -> int:
         """Lay out more items if they are needed; return how many."""

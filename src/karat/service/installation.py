@@ -13,6 +13,7 @@ from karat import _check
 from karat.service.access import Access, check_name
 from karat.service.adjudication import Adjudication
 from karat.service.allowances import Allowances
+from karat.service.aside import Aside
 from karat.service.assignment import Assignment
 from karat.service.boards import Boards
 from karat.service.campaign import Campaign, make_slug
@@ -24,6 +25,7 @@ from karat.service.judging import Judging
 from karat.service.link_warnings import LinkWarnings
 from karat.service.membership import Membership
 from karat.service.pools import Pools, default_home
+from karat.service.prices import Prices
 from karat.service.problems import Conflict, NotFound
 from karat.service.progress import Progress
 from karat.service.reading import Readings
@@ -100,8 +102,12 @@ class Installation:
         self.pools = Pools(self.database, home.absolute(), clock=clock)
         self.evaluations = Evaluations(self.database, self.pools, clock=clock)
         self.allowances = Allowances(self.database, self.pools, self.evaluations, clock=clock)
-        self.submissions = Submissions(self.database, self.pools, self.evaluations, self.allowances, clock=clock)
-        self.link_warnings = LinkWarnings(self.pools)
+        aside = Aside(self.pools)
+        prices = Prices(self.database, self.pools, aside)
+        self.submissions = Submissions(
+            self.database, self.pools, self.evaluations, self.allowances, prices, clock=clock
+        )  # fmt: skip
+        self.link_warnings = LinkWarnings(self.pools, aside)
         self.feeds = Feeds(self.database, self.studies, self.evaluations)
         self.assignment = Assignment(self.database, self.feeds, clock=clock, dice=dice or random.SystemRandom())
         self.readings = Readings(self.database, self.assignment, clock=clock)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from karat.pool.pool import Pool
     from karat.pool.relation_ends import LinksCompared
     from karat.pool.state import System
+    from karat.service.aside import Aside
     from karat.service.pools import Pools
     from karat.store.evaluations import EvaluationRow, Submission
 
@@ -25,17 +26,21 @@ _TWICE = "The same relation then counts as two."
 class LinkWarnings:
     """Warnings about the submissions of an installation; a file is looked at anew only if other systems compete."""
 
-    def __init__(self, pools: Pools) -> None:
+    def __init__(self, pools: Pools, aside: Aside) -> None:
         self._pools = pools
+        self._aside = aside
         self._known: dict[tuple[int, str], tuple[list[int], list[str]]] = {}
 
     def of(self, row: EvaluationRow, submissions: Iterable[Submission]) -> dict[int, list[str]]:
         """Return what to warn of, by submission: one that waits is compared with all systems, others with earlier."""
         if EvaluationTask.from_dict(row.settings).kind != "relations":
             return {}
-        with self._pools.use(row) as pool:
-            return {each.id: self._of_one(row, each, pool) for each in submissions
-                    if each.state in {"checked", "accepted"}}  # fmt: skip
+        found = {}
+        for each in submissions:
+            if each.state in {"checked", "accepted"}:
+                with self._aside.use(row) as pool:
+                    found[each.id] = self._of_one(row, each, pool)
+        return found
 
     def _of_one(self, row: EvaluationRow, submission: Submission, pool: Pool) -> list[str]:
         if submission.state == "accepted":

@@ -6,9 +6,11 @@ import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import duckdb
+
 from karat import _check
 from karat.documents import relations
-from karat.errors import InvalidData, InvalidInput
+from karat.errors import InvalidData, InvalidInput, KaratError
 from karat.formats.sizes import refuse_oversize
 from karat.service import money
 from karat.service.problems import Conflict, NotAllowed, NotFound
@@ -19,10 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from karat.pool.pool import Pool
+    from karat.pool.state import System
     from karat.service.allowances import Allowances
     from karat.service.campaign import Campaign
     from karat.service.evaluations import Evaluations
     from karat.service.pools import Pools
+    from karat.service.prices import Prices
     from karat.store.database import Database
     from karat.store.evaluations import EvaluationRow, Submission
     from karat.store.people import User
@@ -34,6 +38,8 @@ MOST_WAITING = 30
 ITEM_FORMATS = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".run", ".trec")
 MOST_PREDICTIONS = 10_000_000
 """Of a submission of items; one of relations has a limit of its own."""
+
+RETRACTED = "This submission was retracted."
 
 
 class Cost(NamedTuple):
@@ -60,6 +66,7 @@ class Submissions:
         pools: Pools,
         tasks: Evaluations,
         allowances: Allowances,
+        prices: Prices,
         *,
         clock: Callable[[], float],
     ) -> None:
@@ -67,6 +74,7 @@ class Submissions:
         self._pools = pools
         self._tasks = tasks
         self._allowances = allowances
+        self._prices = prices
         self._clock = clock
 
     def submit(self, project: Project, system: str, path: Path, *, by: User, name: str) -> Submission:
@@ -87,14 +95,13 @@ class Submissions:
             raise _check.refuse("system", f"a name of 1 to {MOST_SYSTEM} characters", system[:120])
         if project.state == "closed":
             raise NotAllowed("The evaluation is closed.")
-        before = self._stored(project)
+        before = self._stored(project.id)
         _refuse_alike(before, system)
         _refuse_foreign(before, system, by)
         _refuse_many(before, system, by)
         with called(path, name):
             checked = self._check(row, path)
-            with self._pools.use(row) as pool:
-                price = _price(pool, checked)
+            price = self._prices.of_file(row, checked)
         with self._database.write() as connection:
             projects.lock_project(connection, project.id)
             before = evaluations.list_submissions(connection, project.id)
@@ -109,10 +116,10 @@ class Submissions:
             checked.replace(self._pools.incoming(row) / f"{id_}{checked.suffix}")
             projects.add_audit(connection, "submit", now=self._clock(), user_id=by.id, project_id=project.id,
                                system=system, file=name[:200])  # fmt: skip
-        for each in before:  # only the latest can be accepted
-            if each.system == system and each.state == "checked":
-                for file in self._pools.incoming(row).glob(f"{each.id}.*"):
-                    file.unlink(missing_ok=True)
+        with self._pools.use(row):  # not while an earlier one comes into the pool
+            for each in before:  # only the latest can be accepted
+                if each.system == system and each.state == "checked":
+                    self._forget(row, each.id)
         return self.find(project, id_)
 
     def _check(self, row: EvaluationRow, path: Path) -> Path:
@@ -136,16 +143,16 @@ class Submissions:
     def list(self, project: Project, *, of: User | None = None) -> list[Submission]:
         """Return all submissions, or those of one person; those that wait with what they would cost by now."""
         row = self._tasks.row(project)
-        wanted = [each for each in self._stored(project) if of is None or each.user_id == of.id]
-        return [self._priced(row, each) for each in wanted]
+        wanted = [each for each in self._stored(project.id) if of is None or each.user_id == of.id]
+        return [self._prices.now(row, each) for each in wanted]
 
     def find(self, project: Project, id: int) -> Submission:
         """Return one submission; if it waits, with what it would cost by now."""
-        return self._priced(self._tasks.row(project), self._find(project, id))
+        return self._prices.now(self._tasks.row(project), self._find(project, id))
 
-    def _stored(self, project: Project) -> Sequence[Submission]:
+    def _stored(self, project_id: int) -> Sequence[Submission]:
         with self._database.read() as connection:
-            return evaluations.list_submissions(connection, project.id)
+            return evaluations.list_submissions(connection, project_id)
 
     def _find(self, project: Project, id: int) -> Submission:
         with self._database.read() as connection:
@@ -154,81 +161,83 @@ class Submissions:
             raise NotFound(f"There is no submission {id}.")
         return found[0]
 
-    def _file(self, row: EvaluationRow, id: int) -> Path | None:
-        """Return the file of a submission that waits; None once another took its place."""
-        return next(self._pools.incoming(row).glob(f"{id}.*"), None)
-
-    def _priced(self, row: EvaluationRow, found: Submission) -> Submission:
-        """Return a submission with the price that holds now; it is found anew only if the pool's draws changed it."""
-        if found.state != "checked" or self._file(row, found.id) is None:
-            return found
-        with self._pools.use(row) as pool:
-            with self._database.read() as connection:  # again: somebody may have priced it while the pool was busy
-                (found,) = evaluations.list_submissions(connection, row.project_id, id=found.id)
-            file = self._file(row, found.id)
-            if found.state != "checked" or file is None or pool.previews_hold(found.priced_at):
-                return found
-            price = _price(pool, file)
-            with self._database.write() as connection:
-                evaluations.set_price(connection, found.id, **price)
-                return evaluations.list_submissions(connection, row.project_id, id=found.id)[0]
+    def _forget(self, row: EvaluationRow, id: int) -> None:
+        """Remove the file of a submission that waits no longer."""
+        for file in self._pools.incoming(row).glob(f"{id}.*"):
+            file.unlink(missing_ok=True)
 
     def accept_if_allowed(self, project: Project, campaign: Campaign, id: int, *, by: User) -> Submission:
         """Accept a submission if the allowance covers the most that it may need; otherwise it waits for the owner."""
-        with self._pools.use(self._tasks.row(project)):  # what is counted is what is accepted
-            found = self.find(project, id)
+        row = self._tasks.row(project)
+        with self._pools.use(row) as pool:  # what is counted is what is accepted
+            found = self._prices.under(pool, row, self._find(project, id))
             if found.state != "checked" or not self._allowances.use(project, found.most_labels):
                 return found
+            is_used = False
             try:
-                return self.accept(project, campaign, id, by=by, unasked=True)
-            except BaseException:
-                if self._find(project, id).state != "accepted":
+                is_used = self._let_in(row, pool, found, by=by, unasked=True)
+            finally:
+                if not is_used:
                     self._allowances.give_back(project, found.most_labels)
-                raise
+            self._forget(row, id)
+        self._tasks.replenish(project, campaign)
+        return self.find(project, id)
 
-    def accept(
-        self,
-        project: Project,
-        campaign: Campaign,
-        id: int,
-        *,
-        by: User,
-        most: int | None = None,
-        unasked: bool = False,
-    ) -> Submission:
+    def accept(self, project: Project, campaign: Campaign, id: int, *, by: User, most: int | None = None) -> Submission:
         """Let a submission into the pool and put what it needs before people: from here on it costs.
 
         Parameters
         ----------
         most
             The labels that its price named as the most; if it is more by now, nothing is accepted.
-        unasked
-            The allowance covers it.
         """
         row = self._tasks.row(project)
         with self._pools.use(row) as pool:
-            found = self.find(project, id)
+            found = self._prices.under(pool, row, self._find(project, id))
             if found.state == "accepted":
                 return found
-            if found.state == "replaced":
-                raise Conflict(f"{found.system!r} was submitted again since; accept the latest.")
-            if found.state != "checked":
-                raise Conflict("This submission was retracted.")
-            if most is not None and found.most_labels > most:
+            if found.state == "checked" and most is not None and found.most_labels > most:
                 raise Conflict(f"{found.system!r} needs up to {found.most_labels:,} labels by now, not {most:,}: "
                                "others came in since. Look at its price again.")  # fmt: skip
-            version = 1 + sum(system.name == found.system for system in pool.state.systems)
-            file = self._file(row, id)
-            if file is None:
-                raise InvalidInput("The file of this submission is gone; submit it again.")
-            pool.add(found.system, file, team=found.user, replace=True)
-            with self._database.write() as connection:
-                evaluations.set_submission(connection, id, state="accepted", version=version)
-                projects.add_audit(connection, "accept", now=self._clock(), user_id=by.id, project_id=project.id,
-                                   system=found.system, version=version, unasked=unasked)  # fmt: skip
-            file.unlink(missing_ok=True)
+            self._let_in(row, pool, found, by=by, unasked=False)
+            self._forget(row, id)
         self._tasks.replenish(project, campaign)
         return self.find(project, id)
+
+    def _let_in(self, row: EvaluationRow, pool: Pool, found: Submission, *, by: User, unasked: bool) -> bool:
+        """Let a submission into the pool; False if another process did meanwhile."""
+        _refuse_settled(self._stored(row.project_id), found)
+        added = self._add(row, pool, found)
+        with self._database.write() as connection:
+            projects.lock_project(connection, row.project_id)
+            (now,) = evaluations.list_submissions(connection, row.project_id, id=found.id)
+            waited = now.version is None and now.state != "retracted"  # or a newer one was submitted just now
+            if waited:
+                evaluations.set_submission(connection, found.id, state="accepted", version=added.version)
+                projects.add_audit(connection, "accept", now=self._clock(), user_id=by.id, project_id=row.project_id,
+                                   system=found.system, version=added.version, unasked=unasked)  # fmt: skip
+        if now.state == "retracted" and added in pool.systems:  # taken back while it was added
+            pool.retract(found.system)
+            raise Conflict(RETRACTED)
+        return waited
+
+    def _add(self, row: EvaluationRow, pool: Pool, found: Submission) -> System:
+        """Return the system of a submission in the pool, which is added once, however often that is tried."""
+        file = self._prices.file(row, found.id)
+        pool.refresh()  # after the look at the file: who adds it writes to the log first
+        receipt = str(found.id)
+        if file is not None:
+            try:
+                with called(file, found.file):
+                    pool.add(found.system, file, team=found.user, replace=True, receipt=receipt)
+            except (KaratError, duckdb.Error):
+                if file.exists():
+                    raise
+        added = next((system for system in pool.state.systems if system.receipt == receipt), None)
+        if added is None:
+            _refuse_settled(self._stored(row.project_id), found)
+            raise InvalidInput("The file of this submission is gone; submit it again.")
+        return added
 
     def retract(self, project: Project, id: int, *, by: User) -> None:
         """Take a submission back; its labels stay and go on serving the others."""
@@ -243,16 +252,15 @@ class Submissions:
                 evaluations.set_submission(connection, id, state="retracted", version=found.version)
                 projects.add_audit(connection, "retract", now=self._clock(), user_id=by.id, project_id=project.id,
                                    system=found.system)  # fmt: skip
-            for file in self._pools.incoming(row).glob(f"{id}.*"):
-                file.unlink(missing_ok=True)
+            self._forget(row, id)
 
 
-def _price(pool: Pool, file: Path) -> dict[str, int]:
-    """Return what a file's labels cost as things are, and when that was found."""
-    at = pool.refresh()  # before the preview, which takes in more if there is more
-    found = pool.preview(file)
-    return {"n_predictions": found.n_predictions, "n_new": found.n_new, "first_labels": found.first,
-            "most_labels": found.most, "priced_at": at}  # fmt: skip
+def _refuse_settled(stored: Sequence[Submission], found: Submission) -> None:
+    """Refuse to let in what was retracted or submitted again."""
+    if next(each.state for each in stored if each.id == found.id) == "retracted":
+        raise Conflict(RETRACTED)
+    if any(each.system == found.system and each.id > found.id for each in stored):
+        raise Conflict(f"{found.system!r} was submitted again since; accept the latest.")
 
 
 def _refuse_alike(before: Sequence[Submission], system: str) -> None:

@@ -128,9 +128,9 @@ def set_submission(connection: Connection, id: int, *, state: str, version: int 
     connection.execute(update(submissions).where(submissions.c.id == id).values(state=state, version=version))
 
 
-def set_price(connection: Connection, id: int, **price: int) -> None:
-    """Change the price of a submission that still waits; what was agreed to stays as it was."""
-    waiting = (submissions.c.id == id, submissions.c.state == "checked")
+def set_price(connection: Connection, id: int, *, was: int, **price: int) -> None:
+    """Change the price of a submission that still waits, if it is the one of ``was``: nobody found another since."""
+    waiting = (submissions.c.id == id, submissions.c.state == "checked", submissions.c.priced_at == was)
     connection.execute(update(submissions).where(*waiting).values(price))
 
 

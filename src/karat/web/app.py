@@ -149,9 +149,8 @@ def _explain_shape(_request: Request, error: Exception) -> Response:
 def _wrong(entry: Mapping[str, Any]) -> str:
     """Say what is wrong with a field; what was given is repeated only where it is a number with a comma."""
     given = entry.get("input")
-    if entry["type"] == "float_parsing" and isinstance(given, str):
-        said = str(_check.no_number(str(entry["loc"][-1]), given))
-        return said if "point" in said else str(entry["msg"])
+    if entry["type"] == "float_parsing" and isinstance(given, str) and _check.has_comma(given):
+        return str(_check.no_number(str(entry["loc"][-1]), given))
     return str(entry["msg"])
 
 

@@ -114,7 +114,7 @@ def test_a_price_is_found_anew_after_a_restart_and_of_what_was_priced_before_pri
     other = send(house, project, tmp_path, "other", range(200))
     house.submissions.accept(project, campaign, other.id, by=house.owner())
     with house.database.write() as connection:
-        rows.set_price(connection, waiting.id, most_labels=299, priced_at=0)
+        rows.set_price(connection, waiting.id, was=waiting.priced_at, most_labels=299, priced_at=0)
     again = Installation(house.database.url.render_as_string(hide_password=False), pools=house.pools.home)
     assert price_of(again.submissions.find(project, waiting.id)) == as_the_pool_says(house, project, waiting)
     again.close()

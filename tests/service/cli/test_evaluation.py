@@ -157,6 +157,7 @@ def test_links_that_do_not_meet_are_said(server, folder, capsys, monkeypatch):
     monkeypatch.setenv("KARAT_TOKEN", secret)
     lines = [json.loads(line) for line in (folder / "good.jsonl").read_text(encoding="utf-8").splitlines()]
     write(folder / "bare.jsonl", [{**line, "subject_link": None, "object_link": None} for line in lines])
+    write(folder / "half.jsonl", [{**line, "subject_link": None} for line in lines])
     names = {line[end] for line in lines for end in ("subject", "object")}
     assert main(["evaluation", "allow", address, "500", "1000"]) == 0
     assert main(["evaluation", "submit", address, "linked", "good.jsonl"]) == 0
@@ -164,6 +165,12 @@ def test_links_that_do_not_meet_are_said(server, folder, capsys, monkeypatch):
     assert main(["evaluation", "submit", address, "bare", "bare.jsonl"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert f"Warning: {len(names):,} of the {len(names):,} names that earlier systems have too come without a" in said
+    assert main(["evaluation", "allow", address, "0", "0"]) == 0
+    assert main(["evaluation", "submit", address, "half", "half.jsonl", "--json"]) == 0
+    waiting = json.loads(capsys.readouterr().out.partition("\n")[2])
+    assert waiting["state"] == "checked"
+    assert main(["evaluation", "accept", address, str(waiting["id"])]) == 0  # the owner is warned as well
+    assert f"Warning: {waiting['warnings'][0]}" in capsys.readouterr().out
     house = Installation("karat.db")
     try:
         n_relations = _read_one_document(house, {line["document"]: line for line in lines})
@@ -173,7 +180,7 @@ def test_links_that_do_not_meet_are_said(server, folder, capsys, monkeypatch):
     assert main(["evaluation", "truth", address]) == 0
     said = " ".join(capsys.readouterr().out.split())
     naming = "Of 2 ends of relations, 2 took the link that other readers or systems give the same words."
-    assert said == f"1 true relations told. {naming}"
+    assert said == f"1 true relation told. {naming}"
     assert main(["evaluation", "truth", address, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["naming"]["taken"] == 2
 

@@ -81,16 +81,27 @@ def test_the_board_says_what_members_are_told_and_nothing_of_people(owner, base,
         assert hidden not in said.text
 
 
-def test_what_waits_in_the_pool_is_not_named(owner, base, address, client_of):
-    """Accepted, but not drawn yet: members are told its name, strangers are not."""
+def test_what_waits_in_the_pool_is_not_named(house, owner, base, address, client_of, shared_task):
+    """Accepted, but not drawn yet: members are told its name once scores are published, strangers never are."""
+    project_id = house.project(shared_task.slugs["evaluation"]).id
     some = owner.post(f"{base}/next", json={"n": 10}).json()["tasks"]
     given = [{"item": task["item"], "value": "yes", "request": f"r{task['item']}"} for task in some]
     owner.post(f"{base}/answers", json={"answers": given})
     waiting = next(each for each in owner.get(f"{base}/submissions").json() if each["state"] == "checked")
     assert owner.post(f"{base}/submissions/{waiting['id']}/accept").status_code == 200
+
+    def told(user):
+        found = client_of(user).get(f"{base}/leaderboard").json()
+        return found["waiting"], "system-02" in json.dumps(found)
+
+    team = house.add_user("team")
+    with house.database.write() as connection:
+        people.set_member(connection, project_id, team.id, role="viewer", now=house.clock())
+    assert told(team) == ([], False)
     publish(owner, base, "anyone")
-    assert "Waiting for their first labels: system-02." in owner.get(f"{base}/leaderboard").json()["notes"]
+    assert told(team) == told(house.owner()) == (["system-02"], True)
     said = client_of().get(address)
+    assert "waiting" not in said.json()
     assert [row["system"] for row in said.json()["rows"]] == ["system-01"]
     assert "system-02" not in said.text
 

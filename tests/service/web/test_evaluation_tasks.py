@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from karat.demo.relations import PREDICATES, make_corpus, make_systems
+from karat.store import people
 from karat.web import guards
 from karat.web.app import create_app
 from karat.web.deps import COOKIE
@@ -154,6 +155,22 @@ def test_a_bad_plan_names_its_field_and_makes_nothing(owner, house, change, fiel
     assert not house.pools.home.exists() or list(house.pools.home.iterdir()) == []
     good = owner.post("/api/evaluations", json={"title": "News", "kind": "relations", "documents": source})
     assert good.status_code == 201, good.text  # the upload went on waiting
+
+
+def test_a_word_is_not_repeated_whatever_it_says(owner):
+    said = owner.post("/api/evaluations", json={"title": "News", "kind": "items", "half_width": "my secret point"})
+    assert (said.status_code, "secret" in said.text) == (422, False)
+
+
+def test_a_reader_is_called_so(owner, house, client_of):
+    source = upload(owner, [{"id": "a", "text": TEXT}]).json()["source"]
+    owner.post("/api/evaluations", json={"title": "News", "kind": "relations", "documents": source, "read": 1})
+    project = next(each for each in owner.get("/api/projects").json() if each["kind"] == "reading")["slug"]
+    user = house.add_user("Ann")
+    with house.database.write() as connection:
+        people.set_member(connection, house.project(project).id, user.id, role="annotator", now=house.clock())
+    said = client_of(user).post(f"/api/projects/{project}/reading/truth")
+    assert (said.status_code, said.json()["detail"]) == (403, "As reader you cannot do this.")
 
 
 def test_nothing_is_made_where_the_readings_name_is_taken(owner):

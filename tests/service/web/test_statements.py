@@ -61,11 +61,8 @@ def test_a_relation_that_three_documents_state_counts_once(house, read):
     assert recall() == pytest.approx(1 / 2)  # over distinct relations
     assert house.reading_results.tell(row)[:3] == (4, 2, 0)  # what was counted stays counted
     assert recall() == pytest.approx(1 / 2)
-    assert house.reading_results.tell(row, stated_in={ANN: 6, BOB: 1})[:3] == (
-        4,
-        2,
-        0,
-    )  # three more state it that were not read
+    told = house.reading_results.tell(row, stated_in={ANN: 6, BOB: 1})  # three more state it that were not read
+    assert told[:3] == (4, 2, 0)
     assert recall() == pytest.approx(1 / 3)
 
 

@@ -133,3 +133,11 @@ def test_links_compared_against_a_loop(systems, tmp_path, linked):
     pool.add("new", path)
     kept = pool.folder / pool.systems[-1].folder / "payload.parquet"
     assert compare_links(pool, kept, pool.systems[:-1]) == compare_links(pool, path, pool.systems[:-1])
+
+
+def test_columns_of_any_name_make_up_a_relation(tmp_path):
+    columns = ("who's", 'a"b', "c.d", "e/f~1", "g\\h")
+    pool = Pool.create(tmp_path / "pool", relation=columns)
+    pool.add("s", write(tmp_path / "s.jsonl", [{"id": "x", **{name: f"v{k}" for k, name in enumerate(columns)}}]))
+    stated = "\x1f".join(f"v{k}" for k in range(len(columns)))
+    assert find_stated(pool, [stated, "other"]) == {stated}

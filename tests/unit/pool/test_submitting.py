@@ -122,3 +122,17 @@ def test_equal_weights_change_nothing():
     assert (plain.value, plain.variance, plain.n_found) == pytest.approx(
         (weighted.value, weighted.variance, weighted.n_found)
     )
+
+
+def test_a_submission_with_a_receipt_is_added_once(pool, tmp_path):
+    path = write(tmp_path / "a.csv", range(20))
+    other = Pool(pool.folder)
+    pool.add("a", path, receipt="17")
+    path.unlink()
+    assert other.add("a", path, replace=True, receipt="17") is None  # it need not even be there any more
+    assert [(system.name, system.version) for system in other.state.systems] == [("a", 1)]
+    other.add("a", write(path, range(30)), replace=True, receipt="18")
+    other.add("b", path)
+    other.add("b", path, replace=True)  # without a receipt each counts
+    pool.refresh()
+    assert [(system.name, system.version) for system in pool.state.systems] == [("a", 1), ("a", 2), ("b", 1), ("b", 2)]

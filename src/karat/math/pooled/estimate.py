@@ -120,13 +120,12 @@ def _precision(sample: PoolSample, coefficients: NDArray[np.float64]) -> Estimat
     weight = sample.mass / sample.inclusion
     residual, influence, n_effective = _mean_residual(sample.right - guess, weight)
     sums = np.einsum("kd,kmd->m", coefficients, sample.mass_sums)
-    unlabelled = _mean_over((1.0 - sample.inclusion), weight > 0)
     noise = _noise_influence(sample, sample.noise_right, weight)
     return Estimate(
         value=sums + residual,
         influence=_with_theta(influence * np.sqrt(1.0 - sample.inclusion), 0.0, noise=noise),
         degrees=_column_degrees(sample.fold.size, noise.shape[1], np.inf),
-        floor=unlabelled / (4.0 * np.maximum(n_effective, 1.0) ** 2),
+        floor=_unseen(sample, weight) ** 2,
         n_effective=n_effective,
         known=n_effective > 0,
     )
@@ -156,10 +155,12 @@ def _recall(sample: PoolSample, coefficients: NDArray[np.float64], theta: PoolRe
     pool_noise = _noise_influence(sample, None if sample.noise_true is None else sample.noise_true[None, :],
                                   weight[None, :])  # fmt: skip
     noise = theta.value * (own_size[:, None] * own_noise - share[:, None] * pool_size * pool_noise) / total
-    n_positives = float(positives.sum() ** 2 / (positives**2).sum())
-    unlabelled = float((1.0 - sample.inclusion)[sample.true > 0].mean())
-    # Needed near 0 and 1 only, where few labels show no spread; elsewhere it would only widen.
-    floor = theta.value**2 * unlabelled * (1.0 - 2.0 * np.clip(share, 0.0, 1.0)) ** 2 / (4.0 * n_positives**2)
+    n_positives = float(_kish(positives))
+    # The share is A / (A + B): true units that the system holds, and others. Both means may show too little spread.
+    found = np.clip(own, 0.0, total)
+    of_own = (total - found) * own_size * _unseen(sample, member_weight)
+    of_others = found * (pool_size - own_size) * _unseen(sample, (sample.mass == 0) * weight)
+    floor = theta.value**2 * (of_own**2 + of_others**2) / total**4
     of_theta = 0.0 if theta.exact else 1.0 / (4.0 * theta.n_found**2)
     # Var(theta nu) = theta^2 Var(nu) + nu^2 Var(theta) + Var(theta) Var(nu); the last term scales the first.
     inflation = 1.0 + theta.variance / max(theta.value, _NOTHING) ** 2
@@ -202,15 +203,23 @@ def _mean_residual(
     mean = (weight * residual).sum(axis=1) / safe
     others = total[:, None] - weight
     influence = weight * (residual - mean[:, None]) / np.where(others > _NOTHING * safe[:, None], others, np.inf)
-    squares = (weight**2).sum(axis=1)
-    n_effective = np.where(total > 0, total**2 / np.where(squares > 0, squares, 1.0), 0.0)
-    return mean, influence, n_effective
+    return mean, influence, _kish(weight)
 
 
-def _mean_over(values: NDArray[np.float64], where: NDArray[np.bool_]) -> NDArray[np.float64]:
-    count = where.sum(axis=1)
-    result: NDArray[np.float64] = (where * values).sum(axis=1) / np.maximum(count, 1)
-    return result
+def _kish(weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the effective number of units behind each row of weights."""
+    squares = (weight**2).sum(axis=-1)
+    return np.where(squares > 0, weight.sum(axis=-1) ** 2 / np.where(squares > 0, squares, 1.0), 0.0)
+
+
+def _unseen(sample: PoolSample, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the deviation of each weighted mean, by z, that few labels cannot show: Wilson's allowance, 1 / 2n.
+
+    It shrinks with the share of units that may go unlabelled.
+    """
+    drawn = weight > 0
+    unlabelled = (drawn * (1.0 - sample.inclusion)).sum(axis=1) / np.maximum(drawn.sum(axis=1), 1)
+    return np.asarray(np.sqrt(np.where(drawn.any(axis=1), unlabelled, 1.0)) / (2.0 * np.maximum(_kish(weight), 1.0)))
 
 
 def _noise_influence(
