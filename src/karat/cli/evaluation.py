@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from karat.cli.evaluation_results import publish, scores, status, truth
-from karat.cli.evaluation_submissions import accept, allow, submissions, submit
+from karat.cli.evaluation_submissions import accept, allow, retract, submissions, submit
 from karat.cli.options import AsJson, Db
 from karat.cli.output import report
 from karat.errors import InvalidInput
@@ -129,5 +129,5 @@ group = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-for _command in (create, submit, submissions, status, allow, accept, scores, publish, truth):
+for _command in (create, submit, submissions, status, allow, accept, retract, scores, publish, truth):
     group.command()(_command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from karat.cli.client import open_to_send
 from karat.cli.evaluation_server import Server, Token, call, parts_of
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def status(server: Server, token: Token, as_json: AsJson = False) -> None:
@@ -52,11 +55,23 @@ def scores(
     if as_json:
         print_json(board)
         return
-    rows = [[str(row["rank"] or "–"), row["system"], *(_cell(row[name]) for name in ("precision", "recall", "f1"))]
-            for row in board["rows"]]  # fmt: skip
-    print_table(["rank", "system", "precision", "recall", "F1"], rows)
-    waiting = [f"Not in the pool yet: {', '.join(board['waiting'])}."] if board["waiting"] else []
+    ranks = [row["rank"] for row in board["rows"]]
+    rows = [[_rank(row["rank"], ranks), row["system"], str(row["version"]),
+             *(_cell(row[name]) for name in ("precision", "recall", "f1")), f"{row['n_predictions']:,}",
+             f"{row['n_labels']:,}"] for row in board["rows"]]  # fmt: skip
+    print_table(["rank", "system", "version", "precision", "recall", "F1", "predictions", "labels"], rows)
+    if rows:
+        level = f"{100 * board['confidence_level']:g}% intervals ({board['guarantee']})"
+        print_text(f"{level}; {board['n_labels']:,} labels in all; ranked by {metric}, = is a tie.")
+    waiting = [f"Waiting for their first labels: {', '.join(board['waiting'])}."] if board["waiting"] else []
     print_text("\n".join([*([board["doubt"]] if board["doubt"] else []), *board["notes"], *waiting]))
+
+
+def _rank(rank: int | None, ranks: Sequence[int | None]) -> str:
+    """Return a rank, marked if several share it; before publication there is none."""
+    if rank is None:
+        return "–"
+    return f"={rank}" if ranks.count(rank) > 1 else str(rank)
 
 
 def _cell(score: dict[str, float]) -> str:
@@ -107,7 +122,8 @@ def truth(
     else:
         with open_to_send(stated_in) as stream:
             headers = {"content-type": "application/octet-stream"}
-            found = call(server, token, "POST", "reading/counted-truth", content=stream, headers=headers)
+            found = call(server, token, "POST", "reading/counted-truth", params={"file": stated_in.name},
+                         content=stream, headers=headers)  # fmt: skip
     more = ", each counted once" if found["counted"] else ""
     if found["counted"] and found["uncounted"]:
         more = f"; {found['uncounted']:,} with no count of their documents count as if one stated them"

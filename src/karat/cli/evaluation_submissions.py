@@ -11,6 +11,10 @@ from karat.cli.client import open_to_send
 from karat.cli.evaluation_server import Server, Token, call
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, report
+from karat.errors import InvalidInput
+
+STATES = {"checked": "waits", "accepted": "accepted", "replaced": "replaced", "retracted": "retracted"}
+"""What the state of a submission is called for people."""
 
 
 def submit(
@@ -32,7 +36,7 @@ def submit(
     report(
         found,
         f"{system}: {found['n_predictions']:,} predictions, {found['n_new']:,} of them new. {_price(found)} "
-        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is in the pool.")
+        + (f"Submission {found['id']} waits for the owner." if found["state"] == "checked" else "It is accepted.")
         + _warnings(found),
         as_json=as_json,
     )
@@ -63,8 +67,7 @@ def submissions(server: Server, token: Token, as_json: AsJson = False) -> None:
     if as_json:
         print_json(found)
         return
-    states = {"checked": "waits", "accepted": "in the pool", "retracted": "retracted"}
-    rows = [[str(each["id"]), each["system"], each["user"], states[each["state"]], f"{each['n_predictions']:,}",
+    rows = [[str(each["id"]), each["system"], each["user"], STATES[each["state"]], f"{each['n_predictions']:,}",
              f"{each['n_new']:,}", f"{each['first']['labels']:,} to {each['most']['labels']:,}", _money(each)]
             for each in found]  # fmt: skip
     print_table(["submission", "system", "of", "state", "predictions", "new", "labels", "cost"], rows)
@@ -107,5 +110,34 @@ def accept(
     """
     agreed = {} if most is None else {"most": most}
     found = call(server, token, "POST", f"submissions/{submission}/accept", params=agreed)
-    text = f"{found['system']} (version {found['version']}) is in the pool. {_price(found)}{_warnings(found)}"
+    text = f"{found['system']} (version {found['version']}) is accepted. {_price(found)}{_warnings(found)}"
     report(found, text, as_json=as_json)
+
+
+def retract(
+    server: Server,
+    submission: Annotated[str, typer.Argument(metavar="SYSTEM-OR-NUMBER", help="A system, or a submission's number.")],
+    token: Token,
+    as_json: AsJson = False,
+) -> None:
+    """Take back a submission that waits or was accepted; labels bought for it go on serving the others.
+
+    Examples:
+
+        karat evaluation retract http://127.0.0.1:8000/shared-task tagger
+    """
+    standing = [each for each in call(server, token, "GET", "submissions") if each["state"] in {"checked", "accepted"}]
+    meant = [each for each in standing if str(each["id"]) == submission] or [
+        each for each in standing if each["system"] == submission
+    ]
+    if not meant:
+        raise InvalidInput(f"'SYSTEM-OR-NUMBER' must be a system or submission of yours that waits or was accepted; "
+                           f"got {submission!r}.")  # fmt: skip
+    if len(meant) > 1:
+        numbers = " and ".join(f"{each['id']} ({STATES[each['state']]})" for each in meant)
+        raise InvalidInput(f"{submission!r} has the submissions {numbers}; say which by its number.")
+    (found,) = meant
+    call(server, token, "DELETE", f"submissions/{found['id']}")
+    report(
+        {**found, "state": "retracted"}, f"{found['system']}: submission {found['id']} is retracted.", as_json=as_json
+    )

@@ -86,7 +86,7 @@ class Leaderboard(Tabular):
     assumptions: tuple[str, ...]
     notes: tuple[str, ...]
     waiting: tuple[str, ...] = ()
-    """Systems that are submitted and not in the pool yet."""
+    """Systems whose first labels are not there yet."""
 
     def __str__(self) -> str:
         """Show the leaderboard as a table."""
@@ -148,8 +148,8 @@ class Leaderboard(Tabular):
 
 
 def say_waiting(systems: Sequence[str]) -> str:
-    """Name the systems that are not in the pool yet."""
-    return f"Not in the pool yet: {', '.join(systems)}."
+    """Name the systems that are accepted, but whose first labels are not there yet."""
+    return f"Waiting for their first labels: {', '.join(systems)}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

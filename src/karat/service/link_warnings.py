@@ -37,7 +37,7 @@ class LinkWarnings:
             return {}
         found = {}
         for each in submissions:
-            if each.state != "retracted":
+            if each.state in {"checked", "accepted"}:
                 with self._aside.use(row) as pool:
                     found[each.id] = self._of_one(row, each, pool)
         return found

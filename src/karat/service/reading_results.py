@@ -93,15 +93,16 @@ class ReadingResults:
             "currency": currency,
         }
 
-    def tell(self, row: EvaluationRow, *, stated_in: Mapping[Relation, int] | None = None) -> Told:
+    def tell(self, row: EvaluationRow, *, stated_in: Mapping[Relation, int | None] | None = None) -> Told:
         """Tell the pool the true relations of all documents that were read by everybody who should.
 
         Each counts with one over the probability with which its document was drawn, and with one over the number of
-        documents that state it: as said now, else as said before, else one.
+        documents that state it: as said now, else as said before, else one; None takes back what was said before.
         """
         truth, inclusion = self._truth(row, self.marked(row)), self._inclusion(row)
         found = truth.agreed
-        counts = {**self._counts_before(row, found), **(stated_in or {})}
+        said = {**self._counts_before(row, found), **(stated_in or {})}
+        counts = {relation: count for relation, count in said.items() if count is not None}
         distinct = {each.relation for each in found}
         if found:
             relations = [_SEPARATOR.join(each.relation) for each in found]

@@ -210,19 +210,16 @@ class Submissions:
         added = self._add(row, pool, found)
         with self._database.write() as connection:
             projects.lock_project(connection, row.project_id)
-            stored = evaluations.list_submissions(connection, row.project_id)
-            state = next(each.state for each in stored if each.id == found.id)
-            if state == "checked":
-                for each in stored:
-                    if each.system == found.system and each.state == "accepted":
-                        evaluations.set_submission(connection, each.id, state="retracted", version=each.version)
+            (now,) = evaluations.list_submissions(connection, row.project_id, id=found.id)
+            waited = now.version is None and now.state != "retracted"  # or a newer one was submitted just now
+            if waited:
                 evaluations.set_submission(connection, found.id, state="accepted", version=added.version)
                 projects.add_audit(connection, "accept", now=self._clock(), user_id=by.id, project_id=row.project_id,
                                    system=found.system, version=added.version, unasked=unasked)  # fmt: skip
-        if state == "retracted" and added in pool.systems:  # taken back while it was added
+        if now.state == "retracted" and added in pool.systems:  # taken back while it was added
             pool.retract(found.system)
             raise Conflict(RETRACTED)
-        return state == "checked"
+        return waited
 
     def _add(self, row: EvaluationRow, pool: Pool, found: Submission) -> System:
         """Return the system of a submission in the pool, which is added once, however often that is tried."""
@@ -247,7 +244,7 @@ class Submissions:
         row = self._tasks.row(project)
         with self._pools.use(row) as pool:
             found = self._find(project, id)
-            if found.state == "retracted":
+            if found.state in {"retracted", "replaced"}:
                 return
             if found.state == "accepted" and any(system.name == found.system for system in pool.systems):
                 pool.retract(found.system)
@@ -287,8 +284,7 @@ def _refuse_foreign(before: Sequence[Submission], system: str, by: User) -> None
 
 
 def _refuse_many(before: Sequence[Submission], system: str, by: User) -> None:
-    """Refuse one more system of a person too many of whose systems wait; each counts by its latest submission."""
-    latest = {each.system: each for each in sorted(before, key=lambda each: each.id) if each.user_id == by.id}
-    waiting = [name for name, each in latest.items() if each.state == "checked" and name != system]
+    """Refuse one more system of a person too many of whose systems wait."""
+    waiting = [each for each in before if each.user_id == by.id and each.state == "checked" and each.system != system]
     if len(waiting) >= MOST_WAITING:
         raise Conflict(f"{len(waiting)} of your systems wait to be accepted; retract one or wait for the owner.")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, insert, or_, select, update
+from sqlalchemy import case, func, insert, or_, select, update
 
 from karat.store.schema import documents, evaluations, items, marks, submissions, users
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from sqlalchemy import ColumnElement
     from sqlalchemy.engine import Connection
 
 _AT_ONCE = 500
@@ -33,6 +34,7 @@ class EvaluationRow(NamedTuple):
 class Submission(NamedTuple):
     """A file of predictions that passed all checks; ``version`` is that of the pool, once it is accepted.
 
+    One that waits is replaced by any later one of its system, for good; one that was accepted by a later accepted one.
     The price (``n_new``, ``first_labels``, ``most_labels``) was found when the pool's log had ``priced_at`` events.
     """
 
@@ -107,8 +109,19 @@ def list_submissions(connection: Connection, project_id: int, *, id: int | None 
     wanted = [submissions.c.project_id == project_id]
     if id is not None:
         wanted.append(submissions.c.id == id)
-    query = select(submissions, users.c.name).join(users, users.c.id == submissions.c.user_id).where(*wanted)
-    return [Submission(*row) for row in connection.execute(query.order_by(submissions.c.id))]
+    columns: list[Any] = [_state() if column is submissions.c.state else column for column in submissions.c]
+    query = select(*columns, users.c.name).join(users, users.c.id == submissions.c.user_id).where(*wanted)
+    return [Submission._make(row) for row in connection.execute(query.order_by(submissions.c.id))]
+
+
+def _state() -> ColumnElement[str]:
+    """Return the state as stored, or that a later submission of the system took its place."""
+    later = submissions.alias()
+    same = (later.c.project_id == submissions.c.project_id, later.c.system == submissions.c.system)
+    resubmitted = select(later.c.id).where(*same, later.c.id > submissions.c.id)
+    waited = (submissions.c.state == "checked") & resubmitted.exists()
+    competed = (submissions.c.state == "accepted") & resubmitted.where(later.c.version.is_not(None)).exists()
+    return case((waited | competed, "replaced"), else_=submissions.c.state)
 
 
 def set_submission(connection: Connection, id: int, *, state: str, version: int | None) -> None:

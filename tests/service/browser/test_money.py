@@ -111,7 +111,7 @@ def test_what_was_spent_is_the_same_everywhere(things, page, command):
     from playwright.sync_api import expect
 
     command("submit", "first", "first.csv")
-    assert "is in the pool. It needs" in command("accept", "1")
+    assert "is accepted. It needs" in command("accept", "1")
     base, ours = f"{things.url}/api/projects/things", {"origin": things.url}
     tasks = page.request.post(f"{base}/next", data={"n": 7}, headers=ours).json()["tasks"]
     answers = [{"item": task["item"], "request": f"r{task['item']}", "value": "yes"} for task in tasks]

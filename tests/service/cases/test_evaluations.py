@@ -158,8 +158,13 @@ def test_scores_are_private_until_published(house, shared, corpus, systems, tmp_
     for user, name in ((team, "system-01"), (other, "system-02")):
         found = submit(house, project, name, systems[name], tmp_path, by=user)
         house.submissions.accept(project, campaign, found.id, by=house.owner())
-    answer_all(house, project, campaign, corpus)
+    every_third = [instance_id(line) for name in ("system-01", "system-02") for line in systems[name]][::3]
+    answer_all(house, project, campaign, corpus, unsure=every_third)
+    notes = house.evaluations.leaderboard(project, metric="f1", for_user=None)["notes"]
+    assert any(note.startswith("Precision is known less well than asked") and "system-02" in note for note in notes)
     mine = house.evaluations.leaderboard(project, metric="f1", for_user=team)
+    assert mine["notes"]
+    assert not any("system-02" in note for note in mine["notes"])
     assert [(row["system"], row["rank"]) for row in mine["rows"]] == [("system-01", None)]
     assert mine["hidden"] == 1
     with pytest.raises(Conflict, match="belongs to somebody else"):
@@ -191,8 +196,44 @@ def test_resubmission_replaces_and_retraction_keeps_the_labels(house, shared, co
     assert [row["system"] for row in board["rows"]] == ["system-02"]
     assert board["n_labels"] == labels
     with pytest.raises(Conflict, match="retracted"):
-        house.submissions.accept(project, campaign, again.id, by=house.owner())
+        house.submissions.accept(project, campaign, newest.id, by=house.owner())
     assert list(house.pools.incoming(house.evaluations.row(project)).iterdir()) == []
+
+
+def test_what_a_newer_version_replaced_never_comes_back(house, shared, systems, tmp_path):
+    """A version that waits gives way to any newer one, an accepted one only to a newer accepted one."""
+    project, campaign = shared
+    row = house.evaluations.row(project)
+
+    def states():
+        return [each.state for each in house.submissions.list(project)]
+
+    def send(name):
+        return submit(house, project, name, systems["system-01"], tmp_path)
+
+    old, new = send("s"), send("s")
+    other = send("other")
+    assert states() == ["replaced", "checked", "checked"]
+    assert {path.stem for path in house.pools.incoming(row).iterdir()} == {str(new.id), str(other.id)}
+    house.submissions.retract(project, new.id, by=house.owner())
+    assert states() == ["replaced", "retracted", "checked"]
+    with pytest.raises(Conflict, match="submitted again since"):
+        house.submissions.accept(project, campaign, old.id, by=house.owner())
+    house.submissions.retract(project, old.id, by=house.owner())
+    assert states()[0] == "replaced"
+
+    first = house.submissions.accept(project, campaign, send("s").id, by=house.owner())
+    house.submissions.retract(project, send("s").id, by=house.owner())
+    assert states()[3:] == ["accepted", "retracted"]  # a version that was never accepted replaced nothing
+    second = house.submissions.accept(project, campaign, send("s").id, by=house.owner())
+    assert states()[3:] == ["replaced", "retracted", "accepted"]
+    house.submissions.retract(project, first.id, by=house.owner())  # nothing is left of it to take back
+    with house.pools.use(row) as pool:
+        assert [(system.name, system.version) for system in pool.systems] == [("s", second.version)]
+    house.submissions.retract(project, second.id, by=house.owner())
+    assert states()[3:] == ["replaced", "retracted", "retracted"]
+    with pytest.raises(Conflict, match="submitted again since"):
+        house.submissions.accept(project, campaign, first.id, by=house.owner())
 
 
 def bad_lines(corpus):

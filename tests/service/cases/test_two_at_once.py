@@ -143,7 +143,7 @@ def test_a_file_that_goes_while_its_price_is_found_leaves_the_list_whole(
     before = stored(house, project, waiting)
     first_do(Pool, "preview", before=lambda: send(other_house, project, tmp_path, "waiting", range(310)))
     listed = {each.id: each for each in house.submissions.list(project)}
-    assert listed[waiting.id] == before
+    assert listed[waiting.id] == before._replace(state="replaced")
     assert price_of(listed[beside.id]) == as_the_pool_says(house, project, beside)
     assert max(each.id for each in house.submissions.list(project)) > accepted.id  # the later version
 

@@ -13,6 +13,7 @@ import uvicorn
 
 from karat.cli.main import main
 from karat.demo.relations import PREDICATES, make_corpus, make_systems
+from karat.service.assignment import Answer
 from karat.service.installation import Installation
 from karat.web.app import create_app
 from karat.web.settings import Settings
@@ -69,7 +70,7 @@ def test_submit_accept_and_read_the_leaderboard(server, folder, capsys, monkeypa
     assert main(["evaluation", "allow", address, "500", "1000"]) == 0
     assert "Up to 500 labels a submission, 1,000 more in all" in capsys.readouterr().out
     assert main(["evaluation", "submit", address, "second", "good.jsonl"]) == 0
-    assert "It is in the pool." in capsys.readouterr().out
+    assert "It is accepted." in capsys.readouterr().out
     assert main(["evaluation", "scores", address]) == 0
     assert "No system has enough labels yet" in capsys.readouterr().out
     shown = {"anyone": (address.replace("/news", "/#/board/news"), 200), "members": ("All members", 404),
@@ -87,6 +88,67 @@ def test_submit_accept_and_read_the_leaderboard(server, folder, capsys, monkeypa
     assert main(["backup", "copy.db"]) == 0
     assert (folder / "copy-pools").is_dir()
     assert list((folder / "copy-pools").rglob("log.jsonl"))
+
+
+def test_a_submission_is_replaced_and_retracted_by_commands(server, capsys, monkeypatch):
+    address, secret = server
+    monkeypatch.setenv("KARAT_TOKEN", secret)
+
+    def run(command, *arguments):
+        code = main(["evaluation", command, address, *arguments])
+        said = capsys.readouterr()
+        return code, said.out + said.err
+
+    for empty in ("", "  "):
+        code, said = run("submit", empty, "good.jsonl")
+        assert (code, "must be a name of 1 to 100 characters; got ''." in said) == (1, True), said
+    for _ in range(2):
+        assert run("submit", "mine", "good.jsonl")[0] == 0
+    assert run("accept", "2")[1].startswith("mine (version 1) is accepted. It needs ")
+    assert run("submit", "mine", "good.jsonl")[0] == 0
+    listed = [line.split()[:4] for line in run("submissions")[1].splitlines()[1:]]
+    assert [(line[0], line[3]) for line in listed] == [("3", "waits"), ("2", "accepted"), ("1", "replaced")]
+    code, said = run("retract", "mine")
+    assert (code, "'mine' has the submissions 3 (waits) and 2 (accepted); say which by its number." in said) == (
+        1,
+        True,
+    )
+    assert run("retract", "3") == (0, "mine: submission 3 is retracted.\n")
+    assert run("retract", "mine") == (0, "mine: submission 2 is retracted.\n")
+    for gone in ("mine", "1", "9"):
+        code, said = run("retract", gone)
+        assert (code, f"waits or was accepted; got '{gone}'." in said) == (1, True)
+
+
+def test_scores_say_ties_versions_labels_and_confidence(server, capsys, monkeypatch):
+    """Two systems with the same predictions are a tie, whatever the labels say."""
+    address, secret = server
+    monkeypatch.setenv("KARAT_TOKEN", secret)
+    assert main(["evaluation", "allow", address, "500", "1000"]) == 0
+    for name in ("one", "two"):
+        assert main(["evaluation", "submit", address, name, "good.jsonl"]) == 0
+    house = Installation("karat.db")
+    try:
+        project = house.project("news")
+        campaign = house.campaign(project)
+        people = [house.add_user(name).id for name in ("a", "b", "c")]
+        for person in people * 3:
+            while tasks := house.assignment.next_tasks(project, campaign, user_id=person, n=20).tasks:
+                for task in tasks:
+                    answer = Answer(task.item_id, "yes" if task.item_id % 3 else "no", f"{person}-{task.item_id}")
+                    house.assignment.answer(project, campaign, answer, user_id=person)
+    finally:
+        house.close()
+    capsys.readouterr()
+    assert main(["evaluation", "scores", address, "--json"]) == 0
+    board = json.loads(capsys.readouterr().out)
+    assert main(["evaluation", "scores", address]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["rank", "system", "version", "precision", "recall", "F1", "predictions", "labels"]
+    for line, row in zip(lines[1:3], board["rows"], strict=True):
+        cells = line.split()
+        assert (cells[:3], cells[-1]) == (["=1", row["system"], "1"], str(row["n_labels"]))
+    assert lines[3] == f"90% intervals (asymptotic); {board['n_labels']} labels in all; ranked by f1, = is a tie."
 
 
 def test_links_that_do_not_meet_are_said(server, folder, capsys, monkeypatch):

@@ -73,11 +73,23 @@ def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
     table = client.get(f"{base}/relations.csv").text
     assert table.splitlines() == ["subject,predicate,object,read_in,stated_in", "Ann Lee,employer,Acme,3,",
                                   "Bob Roy,employer,Bolt,1,"]  # fmt: skip
-    path = tmp_path / "relations.csv"
+    path = tmp_path / "mine.csv"
     for bad, message in (
-        (table, "line 2, field 'stated_in': expected a whole number of at least 3 and at most 4, which is all"),
+        (
+            table.replace("3,", "3,x"),
+            "line 2, field 'stated_in': expected nothing, or a whole number of at least 3 and",
+        ),
+        ("", "mine.csv is empty: it has no header and no rows."),
+        (
+            table.replace("3,", "3,2").replace("Roy", "Ray"),
+            "line 3: readers found no relation Bob Ray | employer | Bolt.",
+        ),
+        (table.replace("3,", "3,2").replace("Roy", "Ray"), "no line for the relation Bob Roy | employer | Bolt"),
         (table.replace("3,", "3,2"), "got '2'"),
-        (table.replace("3,", "3,6"), "line 2, field 'stated_in': expected a whole number of at least 3 and at most 4"),
+        (
+            table.replace("3,", "3,6"),
+            "line 2, field 'stated_in': expected nothing, or a whole number of at least 3 and at most 4",
+        ),
         (table.replace("3,", "3,50000000000"), "got '50000000000'"),
         (table.replace("3,", f"3,{'0' * 5000}4"), "line 2, field 'stated_in'"),
         (table.replace("3,", "3,\u00b3"), "line 2, field 'stated_in'"),
@@ -92,10 +104,10 @@ def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
         with pytest.raises(InvalidData) as caught:
             read_counts(path, house.reading_results.read_in(row), n_documents=4)
         assert message in str(caught.value)
-        answer = client.post(f"{base}/counted-truth", content=bad.encode(),
+        answer = client.post(f"{base}/counted-truth?file=mine.csv", content=bad.encode(),
                              headers={"content-type": "application/octet-stream"})  # fmt: skip
         assert answer.status_code == 400
-        assert message in answer.json()["detail"]
+        assert answer.json()["detail"] == str(caught.value).replace(str(path), "mine.csv")
     with house.pools.use(row) as pool:
         assert not pool.state.truth
     filled = table.replace("3,", "3,4").replace("1,\r", "1,2\r")
@@ -109,6 +121,11 @@ def test_the_table_goes_out_and_comes_back(house, read, client_of, tmp_path):
     assert client.get(f"{base}/relations.csv").text == filled  # what was filled in is there the next time
     with house.pools.use(row) as pool:
         assert sorted(pool.state.weights) == pytest.approx([1 / 4] * 3 + [1 / 2])
+    emptied = client.post(f"{base}/counted-truth", content=table.replace("3,", "3,4").encode(),
+                          headers={"content-type": "application/octet-stream"})  # fmt: skip
+    assert (emptied.json()["counted"], emptied.json()["uncounted"]) == (1, 1)
+    with house.pools.use(row) as pool:
+        assert sorted(pool.state.weights) == pytest.approx([1 / 4] * 3 + [1])
 
 
 def test_a_relation_that_nobody_counted_counts_as_stated_once_and_is_said(house, read):

@@ -246,17 +246,48 @@ def test_scores_at_any_time(tmp_path, files):
     # A second system leaves the first as it was until ten of its own labels are in.
     before = pool.scores("precision").rows
     pool.add("s1", files["s1"])
-    assert "Not in the pool yet: s1" in str(pool.scores())
+    assert "Waiting for their first labels: s1" in str(pool.scores())
     for name in pool.next(9):
         pool.tell({name: truth(name)})
     board = pool.scores("precision")
-    assert "Not in the pool yet: s1" in str(board)
+    assert "Waiting for their first labels: s1" in str(board)
     assert board.rows == before
     with pytest.raises(InvalidInput, match="'s1' has too few labels yet"):
         pool.compare("s0", "s1")
     name = pool.next(1)[0]
     pool.tell({name: truth(name)})
     assert {row.system for row in pool.scores("precision").rows} == {"s0", "s1"}
+
+
+def test_a_goal_that_was_missed_is_said_once_nothing_is_left_to_judge(tmp_path, files):
+    """The first step shows few wrong labels; were the rest so too, they would do, but most of them are wrong."""
+
+    def judged(folder, label):
+        pool = Pool.create(folder, half_width=0.05)
+        pool.add("s0", files["s0"])
+        first = pool.next()
+        pool.tell({name: int(place % 10 > 0) for place, name in enumerate(first)})
+        assert not said(pool)  # the rest is still to be asked
+        while names := pool.next(20):
+            assert not said(pool)
+            pool.tell({name: label(name) for name in names})
+        return pool
+
+    def said(pool, **options):
+        return [note for note in pool.scores("precision", **options).notes if "less well than asked" in note]
+
+    missed = judged(tmp_path / "missed", lambda _: 0)
+    row = missed.scores("precision").rows[0].precision
+    assert row.high - row.low > 2 * 0.05
+    (note,) = said(missed)
+    assert f"(±0.05), though nothing is left to judge: s0 (±{(row.high - row.low) / 2:.3f})." in note
+    assert not said(missed, confidence_level=0.5)  # the goal is about the pool's own level
+    missed.add("s1", files["s1"])
+    assert not said(missed)
+    met = judged(tmp_path / "met", lambda _: 1)
+    row = met.scores("precision").rows[0].precision
+    assert row.high - row.low <= 2 * 0.05
+    assert not said(met)
 
 
 def test_recall_against_everything_true(tmp_path, files):

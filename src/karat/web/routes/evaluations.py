@@ -28,7 +28,7 @@ Submit = Annotated[Visit, Depends(InProject("submit", "submit"))]
 Manage = Annotated[Visit, Depends(InProject("manage", "manage"))]
 Metric = Annotated[Literal["f1", "precision", "recall"], Query(description="What to rank by.")]
 Most = Annotated[int | None, Query(ge=0, le=10**9, description="The most labels that you agreed to.")]
-System = Annotated[str, Query(min_length=1, max_length=100, description="The system's name.")]
+System = Annotated[str, Query(description="The system's name, of 1 to 100 characters.")]
 File = Annotated[str, Query(min_length=1, max_length=200, description="The file's name; its ending says its format.")]
 _BODY = {"required": True, "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}
 _ENDINGS = {*FORMATS, *ITEM_FORMATS}

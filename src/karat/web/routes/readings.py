@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Response
+from fastapi import APIRouter, Body, Depends, Query, Response
 
 from karat.service import statements
 from karat.service.naming import Naming
@@ -22,6 +23,7 @@ from karat.web.shapes.base import ItemId
 router = APIRouter(prefix="/api/projects/{project}", tags=["reading"])
 Label = Annotated[Visit, Depends(InProject("label", "label"))]
 Manage = Annotated[Visit, Depends(InProject("manage", "manage"))]
+File = Annotated[str, Query(min_length=1, max_length=200, description="The file's name, for what is wrong with it.")]
 
 
 @router.post("/reading", status_code=201)
@@ -80,16 +82,19 @@ def list_relations(visit: Manage) -> Response:
 
 @router.post("/reading/counted-truth")
 def tell_counted_truth(
-    visit: Manage, table: Annotated[bytes, Body(media_type="application/octet-stream")]
+    visit: Manage, table: Annotated[bytes, Body(media_type="application/octet-stream")] = b"", file: File = "the table"
 ) -> shapes.Told:
-    """Tell the pool the same with how many documents state each relation (CSV): each then counts once."""
+    """Tell the pool the same with how many documents state each relation (CSV): each then counts once.
+
+    A relation whose count is left empty counts as if one document stated it.
+    """
     row = visit.house.evaluations.row(visit.project)
     with visit.house.database.read() as connection:
         n_documents, _ = evaluations.count_documents(connection, row.project_id)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "relations.csv"
+        path = Path(folder) / f"{secrets.token_hex(8)}.csv"
         path.write_bytes(table)
-        with called(path, path.name):
+        with called(path, file):
             counts = statements.read_counts(path, visit.house.reading_results.read_in(row), n_documents=n_documents)
     return _told(visit.house.reading_results.tell(row, stated_in=counts))
 

@@ -121,7 +121,7 @@ class Submission(BaseModel):
     id: int
     system: str
     version: int | None
-    state: str
+    state: Annotated[str, Field(description="checked (it waits), accepted, replaced or retracted.")]
     file: str
     user: str
     created_at: float
