@@ -76,7 +76,7 @@ export interface PublicBoard extends Leaderboard {
 }
 export interface Cost { labels: number; answers: number; money: number; currency: string }
 export interface Submission {
-  id: number; system: string; version: number | null; state: "checked" | "accepted" | "retracted"; file: string; user: string;
+  id: number; system: string; version: number | null; state: "checked" | "accepted" | "replaced" | "retracted"; file: string; user: string;
   created_at: number; n_predictions: number; n_new: number; first: Cost; most: Cost; warnings: string[];
 }
 export interface Mention { start: number; end: number; type: string; canonical: number; link: string | null }

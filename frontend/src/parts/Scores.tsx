@@ -53,6 +53,6 @@ export function Scores({ board, metric, onMetric, role, children }:
     {board !== null && board.doubt !== null && <p class="note">{board.doubt}</p>}
     {board?.rows.some((row) => row.rank !== null) && <p class="hint">Systems with the same rank (=) are not told apart by the labels.</p>}
     {board?.notes.map((text) => <p key={text} class="hint">{text}</p>)}
-    {!!board?.waiting?.length && <p class="hint">Not in the pool yet: {board.waiting.join(", ")}.</p>}
+    {!!board?.waiting?.length && <p class="hint">Waiting for their first labels: {board.waiting.join(", ")}.</p>}
   </section>;
 }

@@ -90,7 +90,7 @@ export function Evaluation({ slug }: { slug: string }) {
       const found = await post<Submission>(`${base}/submissions?${query}`, file);
       name.value = "";
       form.reset();
-      return `${found.system}: ${plural(found.n_predictions, "prediction")}, ${number(found.n_new)} of them new. ${price(found)} ${found.state === "accepted" ? "It is in the pool." : "It waits for the owner."}${found.warnings.map((text) => ` ${text}`).join("")}`;
+      return `${found.system}: ${plural(found.n_predictions, "prediction")}, ${number(found.n_new)} of them new. ${price(found)} ${found.state === "accepted" ? "It is accepted." : "It waits for the owner."}${found.warnings.map((text) => ` ${text}`).join("")}`;
     });
   };
   const price = (each: Submission) => {
@@ -106,9 +106,7 @@ export function Evaluation({ slug }: { slug: string }) {
 
   const now = task.value, shown = board.value;
   if (now === null) return <main><p role="status">{problem.value?.text ?? "Loading…"}</p></main>;
-  const superseded = (one: typeof submissions.value[number]) => one.state === "checked"
-    && submissions.value.some((each) => each.system === one.system && each.id > one.id && each.state !== "retracted");
-  const mine = submissions.value.filter((each) => each.state !== "retracted" && !superseded(each));
+  const mine = submissions.value.filter((each) => each.state === "checked" || each.state === "accepted");
   return <main class="dashboard evaluation">
     <div class="bar">
       <h1>{now.title}</h1>
@@ -164,7 +162,7 @@ export function Evaluation({ slug }: { slug: string }) {
         <p class="buttons">
           {owns && each.state === "checked" && <button class="primary" disabled={busy.value} onClick={() => void act(async () => {
             await post(`${base}/submissions/${each.id}/accept?most=${each.most.labels}`);
-            return `${each.system} is accepted. What it needs is asked as soon as what was asked before is answered.`;
+            return `${each.system} is accepted. What it needs is asked next, or once what is asked now is answered.`;
           })}>Accept and pay</button>}
           <button disabled={busy.value} onClick={() => leaving.value !== each.id ? void (leaving.value = each.id) : void act(async () => {
             await call("DELETE", `${base}/submissions/${each.id}`);

@@ -24,7 +24,7 @@ export function ReadingResults({ slug }: { slug: string }) {
     said.value = "";
     problem.value = null;
     try {
-      const told = await post<Told>(`${evaluation}/reading/${counts === undefined ? "truth" : "counted-truth"}`, counts);
+      const told = await post<Told>(`${evaluation}/reading/${counts === undefined ? "truth" : `counted-truth?file=${encodeURIComponent(counts.name)}`}`, counts);
       const once = told.counted === 0 ? "" : told.uncounted === 0 ? ", each counted once" : ` (${number(told.uncounted)} with no count of their documents, as if one stated them)`;
       said.value = `${plural(told.relations, "true relation")} told${once}: recall on the leaderboard is against everything true. ${told.naming.sentence}`;
     } catch (error) { problem.value = troubleOf(error); }

@@ -215,7 +215,7 @@ def test_a_new_evaluation_from_the_page_by_keyboard(  # noqa: PLR0915  # one sto
     page.get_by_label("System").fill("second")
     page.get_by_label("Predictions").set_input_files(tmp_path / "s.jsonl")
     page.get_by_role("button", name="Check").press("Enter")
-    expect(page.locator(".said")).to_contain_text("It is in the pool.")
+    expect(page.locator(".said")).to_contain_text("It is accepted.")
     expect(page.get_by_role("button", name="Accept and pay")).to_have_count(1)
     assert axe(page) == []
     open_page.problems[:] = [text for text in open_page.problems if "400" not in text and "422" not in text]
