@@ -67,7 +67,7 @@ export interface Evaluation {
 }
 export interface Standing {
   rank: number | null; system: string; version: number; precision: Bounds; recall: Bounds; f1: Bounds;
-  n_predictions: number; n_labels: number;
+  n_predictions: number; n_labels: number; missed: boolean;
 }
 export interface Leaderboard { rows: Standing[]; metric: string; notes: string[]; waiting?: string[]; doubt: string | null; hidden?: number }
 export interface PublicBoard extends Leaderboard {

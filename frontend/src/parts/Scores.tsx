@@ -44,6 +44,7 @@ function Nobody({ board, role }: { board: Leaderboard; role: string | undefined 
 /** The leaderboard and its notes, under a heading with the choice of what to rank by. */
 export function Scores({ board, metric, onMetric, role, children }:
   { board: Leaderboard | null; metric: Metric; onMetric: (metric: Metric) => void; role?: string; children?: ComponentChildren }) {
+  const missed = board?.rows.filter((row) => row.missed) ?? [];
   return <section aria-labelledby="board-title">
     <div class="bar"><h2 id="board-title">Leaderboard</h2>
       <label class="inline">ranked by <select value={metric} onChange={(event) => onMetric(event.currentTarget.value as Metric)}>
@@ -53,6 +54,7 @@ export function Scores({ board, metric, onMetric, role, children }:
     {board !== null && board.doubt !== null && <p class="note">{board.doubt}</p>}
     {board?.rows.some((row) => row.rank !== null) && <p class="hint">Systems with the same rank (=) are not told apart by the labels.</p>}
     {board?.notes.map((text) => <p key={text} class="hint">{text}</p>)}
+    {missed.length > 0 && <p class="hint">Precision is known less well than asked, though nothing is left to judge: {missed.map((row) => row.system).join(", ")}. Labels vary more than the first ones showed when the rest were planned, or people’s errors and unsure answers widen the intervals.</p>}
     {!!board?.waiting?.length && <p class="hint">Waiting for their first labels: {board.waiting.join(", ")}.</p>}
   </section>;
 }

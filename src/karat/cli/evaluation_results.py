@@ -12,6 +12,7 @@ from karat.cli.client import open_to_send
 from karat.cli.evaluation_server import Server, Token, call, parts_of
 from karat.cli.options import AsJson
 from karat.cli.output import print_json, print_table, print_text, report
+from karat.pool.leaderboard import say_systems
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,8 +64,8 @@ def scores(
     if rows:
         level = f"{100 * board['confidence_level']:g}% intervals ({board['guarantee']})"
         print_text(f"{level}; {board['n_labels']:,} labels in all; ranked by {metric}, = is a tie.")
-    waiting = [f"Waiting for their first labels: {', '.join(board['waiting'])}."] if board["waiting"] else []
-    print_text("\n".join([*([board["doubt"]] if board["doubt"] else []), *board["notes"], *waiting]))
+    said = [board["doubt"], *board["notes"], *say_systems(board["rows"], board["waiting"])]
+    print_text("\n".join(line for line in said if line))
 
 
 def _rank(rank: int | None, ranks: Sequence[int | None]) -> str:

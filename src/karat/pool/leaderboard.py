@@ -51,6 +51,8 @@ class Row:
     f1: Score
     n_predictions: int
     n_labels: int
+    missed: bool = False
+    """Its precision is known less well than was asked for, though nothing is left to judge."""
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -63,6 +65,7 @@ class Row:
             "f1": self.f1.to_dict(),
             "n_predictions": self.n_predictions,
             "n_labels": self.n_labels,
+            "missed": self.missed,
         }
 
 
@@ -103,8 +106,8 @@ class Leaderboard(Tabular):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """The notes, and which systems wait."""
-        return (*self.notes, say_waiting(self.waiting)) if self.waiting else self.notes
+        """The notes, whose goal was missed, and which systems wait."""
+        return (*self.notes, *say_systems([row.to_dict() for row in self.rows], self.waiting))
 
     def to_dict(self) -> dict[str, Any]:
         """Ready for JSON."""
@@ -147,9 +150,20 @@ class Leaderboard(Tabular):
         return axes
 
 
-def say_waiting(systems: Sequence[str]) -> str:
-    """Name the systems that are accepted, but whose first labels are not there yet."""
-    return f"Waiting for their first labels: {', '.join(systems)}."
+def say_systems(rows: Sequence[dict[str, Any]], waiting: Sequence[str]) -> list[str]:
+    """Name the systems whose goal was missed, from rows as in JSON, and those whose first labels are not there yet."""
+    wide = [(row["system"], row["precision"]) for row in rows if row["missed"]]
+    said = []
+    if wide:
+        widths = ", ".join(f"{system} (±{(score['high'] - score['low']) / 2:.3f})" for system, score in wide)
+        said.append(
+            f"Precision is known less well than asked, though nothing is left to judge: {widths}. Labels vary more "
+            "than the first ones showed when the rest were planned, or people's errors and unsure answers widen the "
+            "intervals."
+        )
+    if waiting:
+        said.append(f"Waiting for their first labels: {', '.join(waiting)}.")
+    return said
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

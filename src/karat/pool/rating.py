@@ -16,7 +16,7 @@ from karat.math.pooled.intervals import difference_interval, estimate_interval, 
 from karat.pool.leaderboard import Difference, Leaderboard, Row, Score
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -39,7 +39,6 @@ WRONG_LABELS = (
     "truth. Rates learnt from votes come from a latent-class fit on the same votes: all people equally good, all items "
     "equally hard, votes independent given the truth."
 )
-MISSED = "Precision is known less well than asked"
 """How the note that names systems begins."""
 _STEP = 1e-4
 _SLACK = 1.05  # a goal missed by less is as good as met: widths are planned, not steered
@@ -77,6 +76,9 @@ def rate(
     ranks = dict(zip(active, shared_ranks(low[np.ix_(active, active)]), strict=True))
     value = np.clip(estimates[metric].value, 0.0, 1.0)
     n_labels = (gathered.sample.mass > 0).sum(axis=1)
+    as_planned = interval == "logit" and confidence_level == state.settings.confidence_level
+    is_done = not n_pending and not state.waiting() and state.unfinished() is None
+    widest = 2.0 * _SLACK * state.settings.half_width if as_planned and is_done else np.inf
     rows = tuple(
         Row(
             rank=int(ranks[k]),
@@ -87,11 +89,10 @@ def rate(
             f1=_score(estimates["f1"], ends["f1"], k),
             n_predictions=gathered.systems[k].n_predictions,
             n_labels=int(n_labels[k]),
+            missed=bool(ends["precision"][1][k] - ends["precision"][0][k] > widest),
         )
         for k in sorted(active, key=lambda k: (ranks[k], -value[k], gathered.systems[k].name))
     )
-    as_planned = interval == "logit" and confidence_level == state.settings.confidence_level
-    missed = _missed(rows, state) if as_planned and not n_pending else ()
     return Leaderboard(
         rows=rows,
         metric=metric,
@@ -103,7 +104,7 @@ def rate(
         n_pending=n_pending,
         pool_recall=None if theta.exact else theta.value,
         assumptions=_assumptions(state, theta),
-        notes=(*_notes(state, theta, n_pending), *missed),
+        notes=_notes(state, theta, n_pending),
         waiting=tuple(system.name for system in state.waiting()),
     )
 
@@ -207,20 +208,6 @@ def _notes(state: State, theta: PoolRecall, n_pending: int) -> tuple[str, ...]:
         noun = "answer counts" if n_unsure == 1 else "answers count"
         notes.append(f"{n_unsure:,} unsure {noun} as wrong in the lower ends and as right in the upper ends.")
     return tuple(notes)
-
-
-def _missed(rows: Sequence[Row], state: State) -> tuple[str, ...]:
-    """Say whose precision is known less well than was asked for, though nothing is left to judge."""
-    if state.waiting() or state.unfinished() is not None:
-        return ()
-    goal = state.settings.half_width
-    widths = {row.system: (row.precision.high - row.precision.low) / 2 for row in rows}
-    wide = [f"{system} (±{width:.3f})" for system, width in widths.items() if width > _SLACK * goal]
-    note = (
-        f"{MISSED} (±{goal:g}), though nothing is left to judge: {', '.join(wide)}. Labels vary more than the first "
-        "ones showed when the rest were planned, or people's errors and unsure answers widen the intervals."
-    )
-    return (note,) if wide else ()
 
 
 def _betting(

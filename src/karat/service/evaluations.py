@@ -13,7 +13,6 @@ from karat import _check
 from karat.documents import relations
 from karat.documents.text import count_tokens, sentences_of
 from karat.errors import InvalidInput
-from karat.pool.rating import MISSED
 from karat.service import money
 from karat.service.allowances import labels_beyond
 from karat.service.campaign import make_slug
@@ -161,8 +160,7 @@ class Evaluations:
             return {**board, "hidden": 0}
         mine = self._systems_of(project, for_user)
         rows = [{**line, "rank": None} for line in board["rows"] if line["system"] in mine]
-        notes = [note for note in board["notes"] if not note.startswith(MISSED)]  # it names others' systems
-        return {**board, "rows": rows, "notes": notes, "waiting": [], "hidden": len(board["rows"]) - len(rows)}
+        return {**board, "rows": rows, "waiting": [], "hidden": len(board["rows"]) - len(rows)}
 
     def _systems_of(self, project: Project, user: User) -> set[str]:
         with self._database.read() as connection:

@@ -274,13 +274,13 @@ def test_a_goal_that_was_missed_is_said_once_nothing_is_left_to_judge(tmp_path, 
         return pool
 
     def said(pool, **options):
-        return [note for note in pool.scores("precision", **options).notes if "less well than asked" in note]
+        return [note for note in pool.scores("precision", **options).remarks if "less well than asked" in note]
 
     missed = judged(tmp_path / "missed", lambda _: 0)
     row = missed.scores("precision").rows[0].precision
     assert row.high - row.low > 2 * 0.05
     (note,) = said(missed)
-    assert f"(±0.05), though nothing is left to judge: s0 (±{(row.high - row.low) / 2:.3f})." in note
+    assert f"asked, though nothing is left to judge: s0 (±{(row.high - row.low) / 2:.3f})." in note
     assert not said(missed, confidence_level=0.5)  # the goal is about the pool's own level
     missed.add("s1", files["s1"])
     assert not said(missed)

@@ -22,6 +22,7 @@ class Standing(BaseModel):
     f1: Score
     n_predictions: int
     n_labels: int
+    missed: bool
 
 
 class Board(BaseModel):
