@@ -3,7 +3,6 @@
 With a folder of labelled rankings, those of the table of real rankings instead.
 """
 
-# ruff: noqa: T201
 import sys
 from pathlib import Path
 

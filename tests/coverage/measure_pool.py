@@ -4,7 +4,6 @@ Pools on disk, of real systems whose every label is known, as a user keeps them:
 is known to .05. FOLDER holds ``multi_NAME_predictions.parquet`` (system, id, score) and ``multi_NAME_labels.parquet``.
 """
 
-# ruff: noqa: T201
 import sys
 import tempfile
 from pathlib import Path

@@ -80,7 +80,7 @@ def test_intervals_cover_at_their_level_though_a_crowd_errs(task, corrected):
         for m in METRICS:
             covered[m].append(np.mean((ends[m][0] <= known[m]) & (known[m] <= ends[m][1])))
     shares = {m: float(np.mean(each)) for m, each in covered.items()}
-    print({m: (round(shares[m], 3), round(float(np.std(covered[m])), 3)) for m in METRICS})  # noqa: T201
+    print({m: (round(shares[m], 3), round(float(np.std(covered[m])), 3)) for m in METRICS})
     if corrected:
         assert all(0.85 <= share <= 0.97 for share in shares.values()), shares
     else:
@@ -95,7 +95,7 @@ def test_one_pool_costs_a_fraction_of_separate_evaluations(task):
     _, together = run(law, truth, np.random.default_rng(1))
     separate = sum(run(law[[k]][:, law[k] > 0], truth[law[k] > 0], np.random.default_rng(k), corrected=False)[1]
                    for k in range(20))  # fmt: skip
-    print({"together": together, "separate": separate, "votes": VOTES * together})  # noqa: T201
+    print({"together": together, "separate": separate, "votes": VOTES * together})
     assert together < 0.4 * separate
 
 

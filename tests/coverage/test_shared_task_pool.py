@@ -58,8 +58,8 @@ def cover_in_runs(place, corpus, systems, *, crowd, seeds):
         for variant, board in zip(shares, boards, strict=True):
             for m, share in share_covered(board, known).items():
                 shares[variant][m].append(share)
-    print({v: {m: f"{np.mean(s):.3f} (sd {np.std(s):.3f})" for m, s in by.items()} for v, by in shares.items()})  # noqa: T201
-    print({"systems": len(systems), "crowd": crowd, "labels": float(np.mean(labels))})  # noqa: T201
+    print({v: {m: f"{np.mean(s):.3f} (sd {np.std(s):.3f})" for m, s in by.items()} for v, by in shares.items()})
+    print({"systems": len(systems), "crowd": crowd, "labels": float(np.mean(labels))})
     return shares
 
 
@@ -122,5 +122,5 @@ def test_one_pool_takes_an_eighth_of_what_the_systems_take_one_by_one(tmp_path):
                 folder = tmp_path / "pool"
                 labels[way][-1] += label_pool(folder, group, votes_of, n_votes=3, seed=seed, half_width=HALF_WIDTH)[1]
                 shutil.rmtree(folder)
-    print(labels)  # noqa: T201
+    print(labels)
     assert 7 < np.mean(labels["one by one"]) / np.mean(labels["together"]) < 11

@@ -133,17 +133,17 @@ def test_a_good_judge_saves_a_third_and_a_useless_one_costs_little():
 
 
 def main():
-    print(f"{'ranking':48} {'labels':>8} {'met':>6} {'worst':>6} {'covered':>8}")  # noqa: T201
+    print(f"{'ranking':48} {'labels':>8} {'met':>6} {'worst':>6} {'covered':>8}")
     for name in REAL:
         for wish in ({}, {"lean": True}):
             row = summary(real_runs(name, **wish))
-            print(f"{name + (' lean' if wish else ''):48} {row[0]:8.0f} {row[1]:6.2f} {row[2]:6.3f} {row[3]:8.2f}")  # noqa: T201
+            print(f"{name + (' lean' if wish else ''):48} {row[0]:8.0f} {row[1]:6.2f} {row[2]:6.3f} {row[3]:8.2f}")
     for name, (accuracy, wish, _) in SYNTHETIC.items():
         row = summary(synthetic_runs(accuracy, wish))
-        print(f"{name:48} {row[0]:8.0f} {row[1]:6.2f} {row[2]:6.3f} {row[3]:8.2f}")  # noqa: T201
+        print(f"{name:48} {row[0]:8.0f} {row[1]:6.2f} {row[2]:6.3f} {row[3]:8.2f}")
     ratios = [single_rank_ratios(*question) for question in SINGLE_RANK]
     worst = max(ratio.mean() for ratio in ratios), max(ratio.max() for ratio in ratios)
-    print(f"one rank, labels over eq. (2): worst mean {worst[0]:.2f}, worst run {worst[1]:.2f}")  # noqa: T201
+    print(f"one rank, labels over eq. (2): worst mean {worst[0]:.2f}, worst run {worst[1]:.2f}")
 
 
 if __name__ == "__main__":

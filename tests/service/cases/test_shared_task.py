@@ -93,7 +93,7 @@ def test_twenty_systems_and_a_crowd_that_is_right_85_percent_of_the_time(tmp_pat
     known = true_metrics(corpus, systems)
     inside = [covers(row[m], known[row["system"]][m]) for row in board["rows"] for m in ("precision", "recall", "f1")]
     with capsys.disabled():
-        print({"labels": n_labels, "labels alone": alone, "spent": spent, "covered": np.mean(inside)})  # noqa: T201
+        print({"labels": n_labels, "labels alone": alone, "spent": spent, "covered": np.mean(inside)})
     assert len(inside) == 60
     assert n_labels == board["n_labels"]
     assert n_answers == 3 * n_labels

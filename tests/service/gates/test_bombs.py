@@ -113,7 +113,7 @@ def test_bombs_are_refused_within_bounded_memory(served, size):
     codes["upload"] = send(service, token, "/api/projects/few/import?format=csv", b"", 10**12)[0]
     assert {name: code for name, code in codes.items() if not 400 <= code < 500} == {}
     growth = memory_of(service.process.pid, "VmHWM") - before
-    print(f"{len(codes)} bombs of {size / MEGABYTE:.0f} MB: memory grew by {growth / MEGABYTE:.0f} MB at most")  # noqa: T201
+    print(f"{len(codes)} bombs of {size / MEGABYTE:.0f} MB: memory grew by {growth / MEGABYTE:.0f} MB at most")
     assert growth < MOST_GROWTH
     with house.database.read() as connection:
         assert len(connection.execute(select(schema.votes)).all()) == 1
@@ -134,7 +134,7 @@ def test_a_bad_million_rows_are_all_named(served, n_rows):
     assert [defect["line"] for defect in found["defects"]] == bad
     assert found["detail"].startswith(f"{len(bad):,} defects, nothing was imported:")
     growth = memory_of(service.process.pid, "VmHWM") - before
-    print(f"{n_rows:,} rows with {len(bad):,} defects: memory grew by {growth / MEGABYTE:.0f} MB at most")  # noqa: T201
+    print(f"{n_rows:,} rows with {len(bad):,} defects: memory grew by {growth / MEGABYTE:.0f} MB at most")
     assert growth < MOST_GROWTH
     with house.database.read() as connection:
         assert len(connection.execute(select(schema.votes)).all()) == 1
@@ -218,7 +218,7 @@ def test_files_for_evaluations_tables_and_gold_are_refused_within_bounded_memory
     for ending in (".csv", ".jsonl", ".parquet"):
         found[f"a gigabyte {ending}"] = send(service, token, address + ending, b"", 10**9)
     growth = memory_of(service.process.pid, "VmHWM") - before
-    print(f"{place}: {len(found)} bombs of {size / MEGABYTE:.0f} MB: memory grew by {growth / MEGABYTE:.0f} MB at most")  # noqa: T201
+    print(f"{place}: {len(found)} bombs of {size / MEGABYTE:.0f} MB: memory grew by {growth / MEGABYTE:.0f} MB at most")
     assert {name: said for name, said in found.items() if not 400 <= said[0] < 500} == {}
     assert all(json.loads(text)["detail"] for _, text in found.values())
     assert everything_kept(tmp_path, house) == kept
