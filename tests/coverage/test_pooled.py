@@ -4,21 +4,18 @@ The largest of a dozen |z| of unbiased means stays below 4 (probability of a fal
 intervals averaged over systems and 300 trials has a standard error below .017, and its bounds are .87 and .94.
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_task import relation_matrix
 
-from karat.demo.relations import make_corpus, make_systems
 from karat.math.pooled.arrivals import arrive_by_default, simulate_arrivals
 from karat.math.pooled.betting import poisson_betting
 from karat.math.pooled.bias import leave_out_bias
 from karat.math.pooled.bootstrap import bootstrap_default, bootstrap_joint
 from karat.math.pooled.estimate import estimate_metrics
-from karat.math.pooled.inclusion import LEAST_SHARE, raise_inclusion, scale_for_budget, shared_size, smallest_scales
-from karat.math.pooled.intervals import difference_interval, estimate_interval, logit_interval
+from karat.math.pooled.inclusion import raise_inclusion, scale_for_budget, shared_size
+from karat.math.pooled.intervals import estimate_interval, logit_interval
 from karat.math.pooled.joint import estimate_joint, joint_weights
 from karat.math.pooled.proxy import N_FOLDS
 from karat.math.pooled.recall import pool_recall
@@ -284,82 +281,6 @@ def test_a_draw_that_is_only_partly_answered_is_a_smaller_sample_of_the_same_kin
     assert np.abs(np.mean(errors, axis=0) / (np.std(errors, axis=0) / np.sqrt(n_trials))).max() < LARGEST_Z
     assert LOW <= np.mean(covered["in order"]) <= HIGH
     assert np.mean(covered["as they come"]) < LOW
-
-
-@pytest.mark.parametrize("is_ours", [True, False])
-@pytest.mark.parametrize(("n_systems", "target", "spread"), [(20, 0.0055, 0.5), (3, 0.0037, 0.3)])
-def test_few_labels(n_systems, target, spread, is_ours):
-    """Systems of a shared task, 74 labels for twenty or 32 for three, 2,000 trials: standard errors of .003 to .006.
-
-    The wrong variant is the cheapest draw of all, the normal law, and no allowance for what few labels cannot show.
-    """
-    corpus = make_corpus(200 if n_systems == 20 else 120, seed=1)
-    law, labels = relation_matrix(corpus, make_systems(corpus, n_systems, seed=1))
-    recall, precision = (law > 0) @ labels / labels.sum(), law @ labels
-    expected = {"precision": precision, "recall": recall, "f1": 2 * precision * recall / (precision + recall)}
-    least = LEAST_SHARE if is_ours else 0.0
-    scales = smallest_scales(law, target_variance=target, spread=spread, least_share=least)
-    inclusion = raise_inclusion(shared_size(law, spread=spread * scales[:, None]), scale=1.0)
-    rng = np.random.default_rng(1)
-    shares = {metric: [] for metric in expected}
-    for _ in range(2000):
-        drawn, fold = rng.random(labels.size) <= inclusion, rng.integers(0, N_FOLDS, labels.size)
-        sample = sample_from_matrix(law, labels, inclusion=inclusion, drawn=drawn, fold=fold)
-        for metric, estimate in estimate_metrics(sample).items():
-            wrong = replace(estimate, degrees=np.full(estimate.degrees.size, np.inf), floor=np.zeros(n_systems))
-            low, high = estimate_interval(estimate if is_ours else wrong)
-            shares[metric].append(((low <= expected[metric]) & (expected[metric] <= high)).mean())
-    assert all(np.mean(each) >= 0.895 for each in shares.values()) == is_ours
-    assert (np.mean(shares["recall"]) < 0.89) != is_ours
-
-
-@pytest.mark.parametrize("is_ours", [True, False])
-@pytest.mark.parametrize(("n_systems", "target", "spread", "least"), [(20, 0.0055, 0.5, 0.91), (3, 0.0037, 0.3, 0.85)])
-def test_differences_of_two_systems(n_systems, target, spread, least, is_ours):
-    """What ranks rest on: 74 labels for twenty systems, 32 for three (too few for 90%), 500 trials.
-
-    Standard errors are .003 and .01. The wrong variant is the normal law without the allowance for few labels.
-    """
-    corpus = make_corpus(200 if n_systems == 20 else 120, seed=1)
-    law, labels = relation_matrix(corpus, make_systems(corpus, n_systems, seed=1))
-    recall, precision = (law > 0) @ labels / labels.sum(), law @ labels
-    expected = {"precision": precision, "recall": recall, "f1": 2 * precision * recall / (precision + recall)}
-    scales = smallest_scales(law, target_variance=target, spread=spread)
-    inclusion = raise_inclusion(shared_size(law, spread=spread * scales[:, None]), scale=1.0)
-    rng = np.random.default_rng(1)
-    pairs = np.triu_indices(n_systems, 1)
-    shares = {metric: [] for metric in expected}
-    for _ in range(500):
-        drawn, fold = rng.random(labels.size) <= inclusion, rng.integers(0, N_FOLDS, labels.size)
-        sample = sample_from_matrix(law, labels, inclusion=inclusion, drawn=drawn, fold=fold)
-        for metric, estimate in estimate_metrics(sample).items():
-            wrong = replace(estimate, degrees=np.full(estimate.degrees.size, np.inf), floor=np.zeros(n_systems))
-            _, low, high = difference_interval(estimate if is_ours else wrong)
-            apart = expected[metric][:, None] - expected[metric][None, :]
-            shares[metric].append(((low <= apart) & (apart <= high))[pairs].mean())
-    assert all((np.mean(each) >= least) == is_ours for each in shares.values())
-
-
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_a_few_percent_more_labels_serve_recall(seed):
-    """The same draws with and without the least share of the common scale, 300 trials each."""
-    corpus = make_corpus(200, seed=seed)
-    law, labels = relation_matrix(corpus, make_systems(corpus, 20, seed=seed))
-    recall = (law > 0) @ labels / labels.sum()
-    n_labels, errors = [], []
-    for share in (0.0, LEAST_SHARE):
-        scales = smallest_scales(law, target_variance=0.0037, least_share=share)
-        inclusion = raise_inclusion(shared_size(law, spread=0.5 * scales[:, None]), scale=1.0)
-        rng = np.random.default_rng(1)
-        squares = []
-        for _ in range(300):
-            drawn, fold = rng.random(labels.size) <= inclusion, rng.integers(0, N_FOLDS, labels.size)
-            sample = sample_from_matrix(law, labels, inclusion=inclusion, drawn=drawn, fold=fold)
-            squares.append(((estimate_metrics(sample)["recall"].value - recall) ** 2).mean())
-        n_labels.append(inclusion.sum())
-        errors.append(np.sqrt(np.mean(squares)))
-    assert 1.0 < n_labels[1] / n_labels[0] < 1.06
-    assert errors[1] / errors[0] < 0.95
 
 
 def test_bootstrap_intervals_cover():
