@@ -39,6 +39,20 @@ def checked_files(corpus, systems, place):
     return files
 
 
+ANN_WORKS = "Ann works for Acme."
+
+
+def lines_of(system, n_relations, n_instances, *, relations="r"):
+    """Return the file of a system that finds relations in instances of its own, each in a document `ANN_WORKS`."""
+    start = ANN_WORKS.index("Acme")
+    return "".join(
+        json.dumps({"document": f"{system}{k}-{j}", "subject": "Ann", "predicate": "employer",
+                    "object": f"{relations}{k}", "subject_mention": "Ann", "subject_start": 0, "subject_end": 3,
+                    "object_mention": "Acme", "object_start": start, "object_end": start + len("Acme")}) + "\n"
+        for k in range(n_relations) for j in range(n_instances)
+    )  # fmt: skip
+
+
 def covers(score, known):
     return score["low"] <= known <= score["high"]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import random
 import threading
 
 import pytest
+from shared_task import ANN_WORKS, lines_of
 
 from karat.documents.text import Document
 from karat.errors import InvalidInput
@@ -144,24 +144,13 @@ def test_systems_of_unequal_sizes_drawn_together_need_no_more_than_they_were_cou
     assert n_asked(house, project) <= used
 
 
-def lines_of(system, n_relations, n_instances, *, relations):
-    """Return the file of a system that finds these relations in instances of its own."""
-    text = "Ann works for Acme."
-    return "".join(
-        json.dumps({"document": f"{system}{k}-{j}", "subject": "Ann", "predicate": "employer",
-                    "object": f"{relations}{k}", "subject_mention": "Ann", "subject_start": 0, "subject_end": 3,
-                    "object_mention": "Acme", "object_start": text.index("Acme"), "object_end": len(text) - 1}) + "\n"
-        for k in range(n_relations) for j in range(n_instances)
-    )  # fmt: skip
-
-
 @pytest.mark.slow
 def test_what_systems_need_together_beyond_what_each_was_said_to_need_is_used_too(house, tmp_path):
     """B's 60 relations are C's as well, which has ten instances of each: those of B's draw are asked about too."""
     sizes = {"first": (30, 1, "f"), "A": (300, 1, "a"), "B": (60, 1, "b"), "C": (300, 10, "b")}
-    documents = [Document(name=f"{system}{k}-{j}", text="Ann works for Acme.")
+    documents = [Document(name=f"{system}{k}-{j}", text=ANN_WORKS)
                  for system, (n, m, _) in sizes.items() for k in range(n) for j in range(m)]  # fmt: skip
-    documents += [Document(name=f"late{k}-0", text="Ann works for Acme.") for k in range(30)]
+    documents += [Document(name=f"late{k}-0", text=ANN_WORKS) for k in range(30)]
     task = EvaluationTask(kind="relations")
     campaign = campaign_for(task, votes=1)
     project = house.project(house.evaluations.create("News", campaign, task, by=house.owner(), documents=documents,

@@ -7,6 +7,7 @@ import random
 import threading
 
 import pytest
+from shared_task import ANN_WORKS, lines_of
 
 from karat.documents.text import Document
 from karat.pool import Pool
@@ -17,8 +18,6 @@ from karat.service.installation import Installation
 from karat.service.problems import Conflict
 from karat.store import evaluations as rows
 from karat.store import projects
-
-TEXT = "Ann works for Acme."
 
 
 @pytest.fixture
@@ -132,22 +131,12 @@ def test_the_allowance_counts_what_is_needed_by_now(house, things, tmp_path):
     assert house.evaluations.task(house.evaluations.row(project)).allowance.used == now.most_labels
 
 
-def lines_of(system, n_relations, n_instances, *, relations="r"):
-    """Return the file of a system that finds relations in instances of its own."""
-    return "".join(
-        json.dumps({"document": f"{system}{k}-{j}", "subject": "Ann", "predicate": "employer",
-                    "object": f"{relations}{k}", "subject_mention": "Ann", "subject_start": 0, "subject_end": 3,
-                    "object_mention": "Acme", "object_start": TEXT.index("Acme"), "object_end": len(TEXT) - 1}) + "\n"
-        for k in range(n_relations) for j in range(n_instances)
-    )  # fmt: skip
-
-
 @pytest.fixture
 def relations(house):
     """Return an evaluation of relations whose labels decide nothing about later ones, and its campaign."""
     task = EvaluationTask(kind="relations")
     campaign = campaign_for(task, votes=1)
-    documents = [Document(name=f"{system}{k}-{j}", text=TEXT) for system in "abcd" for k in range(300)
+    documents = [Document(name=f"{system}{k}-{j}", text=ANN_WORKS) for system in "abcd" for k in range(300)
                  for j in range(10)]  # fmt: skip
     slug = house.evaluations.create("News", campaign, task, by=house.owner(), documents=documents, half_width=0.08,
                                     learn=False)  # fmt: skip

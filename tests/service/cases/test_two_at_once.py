@@ -65,6 +65,15 @@ def events(house, project, kind):
     return [event for event in found if event["kind"] == kind]
 
 
+def send_and_accept_one(house, things, tmp_path, *, n_waiting):
+    """Send some systems that go on waiting, and one that is accepted: the others need new prices."""
+    project, campaign = things
+    waiting = [send(house, project, tmp_path, f"waiting{k}", range(100 * k, 100 * k + 300)) for k in range(n_waiting)]
+    accepted = send(house, project, tmp_path, "accepted", range(200))
+    house.submissions.accept(project, campaign, accepted.id, by=house.owner())
+    return waiting
+
+
 def is_kept_waiting(do):
     """Whether something in another thread is not done while the caller goes on holding what it holds."""
     other = threading.Thread(target=do, daemon=True)
@@ -75,9 +84,7 @@ def is_kept_waiting(do):
 
 def test_a_list_that_finds_prices_keeps_nobody_from_the_pool(house, things, tmp_path, first_do):
     project, campaign = things
-    waiting = [send(house, project, tmp_path, f"waiting{k}", range(100 * k, 100 * k + 300)) for k in range(2)]
-    accepted = send(house, project, tmp_path, "accepted", range(200))
-    house.submissions.accept(project, campaign, accepted.id, by=house.owner())
+    waiting = send_and_accept_one(house, things, tmp_path, n_waiting=2)
     kept = []
 
     def use_the_pool():
@@ -97,10 +104,8 @@ def test_a_list_that_finds_prices_keeps_nobody_from_the_pool(house, things, tmp_
 
 
 def test_lists_of_two_people_take_turns_and_find_each_price_once(house, things, tmp_path, first_do):
-    project, campaign = things
-    waiting = [send(house, project, tmp_path, f"waiting{k}", range(100 * k, 100 * k + 300)) for k in range(3)]
-    accepted = send(house, project, tmp_path, "accepted", range(200))
-    house.submissions.accept(project, campaign, accepted.id, by=house.owner())
+    project, _ = things
+    waiting = send_and_accept_one(house, things, tmp_path, n_waiting=3)
     lists = []
     others = [threading.Thread(target=lambda: lists.append(house.submissions.list(project))) for _ in range(2)]
     found = first_do(Pool, "preview", before=lambda: [other.start() for other in others])

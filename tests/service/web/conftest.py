@@ -82,3 +82,13 @@ def shared_task(house, tmp_path):
             house.submissions.accept(project, campaign, found.id, by=house.owner())
     reading = house.readings.create(project, house.evaluations.row(project), by=house.owner(), n=2, votes=2, seed=1)
     return SharedTask({"evaluation": slug, "reading": reading}, corpus, systems)
+
+
+@pytest.fixture
+def owner(client_of, house):
+    return client_of(house.owner())
+
+
+@pytest.fixture
+def base(shared_task):
+    return f"/api/projects/{shared_task.slugs['evaluation']}"

@@ -14,16 +14,6 @@ SHOWN = {"title", "guidelines", "rows", "metric", "notes", "assumptions", "doubt
 
 
 @pytest.fixture
-def owner(client_of, house):
-    return client_of(house.owner())
-
-
-@pytest.fixture
-def base(shared_task):
-    return f"/api/projects/{shared_task.slugs['evaluation']}"
-
-
-@pytest.fixture
 def address(shared_task):
     return f"/api/boards/{shared_task.slugs['evaluation']}"
 

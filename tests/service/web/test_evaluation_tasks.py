@@ -19,11 +19,6 @@ from karat.web.settings import Settings
 TEXT = "Zoë works for Élan."
 
 
-@pytest.fixture
-def owner(client_of, house):
-    return client_of(house.owner())
-
-
 def upload(client, lines, name="news.jsonl"):
     body = lines if isinstance(lines, bytes) else "".join(json.dumps(line) + "\n" for line in lines).encode()
     return client.post("/api/documents", params={"name": name}, content=body)

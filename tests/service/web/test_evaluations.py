@@ -18,16 +18,6 @@ from karat.web.settings import Settings
 
 
 @pytest.fixture
-def owner(client_of, house):
-    return client_of(house.owner())
-
-
-@pytest.fixture
-def base(shared_task):
-    return f"/api/projects/{shared_task.slugs['evaluation']}"
-
-
-@pytest.fixture
 def team(house, shared_task):
     """Return a participant."""
     user = house.add_user("team")

@@ -19,11 +19,6 @@ def upload(client, text=TABLE, name="claims.csv"):
     return client.post("/api/uploads", params={"name": name}, content=text)
 
 
-@pytest.fixture
-def owner(client_of, house):
-    return client_of(house.owner())
-
-
 def test_upload_preview_begin_label(owner, house):
     found = upload(owner)
     assert found.status_code == 201, found.text
